@@ -1,0 +1,1 @@
+"""The exam without a screen: suites, asking, scoring, spending, rounds. Draws nothing, prints nothing."""

@@ -1,0 +1,227 @@
+"""What is asked and what came back: the records that cross every border of the house."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from resit.core.rule import digest
+
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
+
+Stop = Literal["end", "cut_off", "context_full", "refused", "blocked"]
+"""Why the model stopped: by itself, at `max_tokens`, at the window's end, by declining, or held back by a filter."""
+
+Outcome = Literal["pass", "part", "miss", "empty", "cut_off", "refused", "blocked", "limit", "timeout", "error"]
+FAIR: frozenset[str] = frozenset({"pass", "part", "miss"})
+"""Outcomes that are an answer; the others are unsettled and never count as wrong."""
+
+Reason = Literal["trap", "format", "wrong"]
+VerdictWord = Literal["model", "grader", "question", "setup"]
+
+FaultKind = Literal[
+    "key", "model", "billing", "request", "limit", "quota", "overloaded", "server", "dropped", "timeout", "blocked",
+    "internal",
+]  # fmt: skip
+RETRIED: frozenset[str] = frozenset({"limit", "overloaded", "server", "dropped", "timeout"})
+"""Faults that another attempt may cure."""
+ENDS_SETTING: frozenset[str] = frozenset({"key", "model", "billing", "quota"})
+"""Faults that every other job of the setting would meet as well."""
+
+
+class Frozen(BaseModel):
+    """Base of what is read from or written to disk: frozen, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Setting(Frozen):
+    """One model × effort × variant."""
+
+    model: str
+    effort: Effort | None = None
+    """None sends no effort: the model's own default."""
+    variant: str = "plain"
+    thinking: Literal["default", "off"] = "default"
+    provider: str = "anthropic"
+
+    @cached_property
+    def label(self) -> str:
+        """How a person reads it: `claude-haiku-5-5 low`, with what differs from the usual after it."""
+        parts = [self.model, self.effort or "default"]
+        if self.thinking == "off":
+            parts.append("thinking off")
+        if self.variant != "plain":
+            parts.append(self.variant)
+        return " ".join(parts)
+
+    @cached_property
+    def slug(self) -> str:
+        """How a file name holds it; two settings never share one."""
+        plain = "-".join(
+            [self.model, self.effort or "default"]
+            + (["off"] if self.thinking == "off" else [])
+            + ([self.variant] if self.variant != "plain" else [])
+        )
+        return file_part(plain)
+
+
+def file_part(text: str) -> str:
+    """`text` as part of a file name on any system; what had to change gets a fingerprint, so names stay distinct."""
+    safe = re.sub(r"[^A-Za-z0-9.-]+", "_", text).strip("._")
+    # `__` separates the parts of a result's name, and some file systems fold case.
+    if safe == text and len(safe) <= 80 and text == text.lower():
+        return safe
+    return f"{safe[:60].lower()}~{digest(text)[:6]}"
+
+
+def run_key(question: str, setting: Setting, run: int) -> str:
+    """The name of one run everywhere: `<question>__<model>-<effort>__r<run>`."""
+    return f"{file_part(question)}__{setting.slug}__r{run}"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All that the model sees of a question, and how. It has no field for what is accepted."""
+
+    provider: str
+    model: str
+    prompt: str
+    """Instruction, variant and attached files already in it."""
+    system: str | None
+    max_tokens: int
+    effort: Effort | None
+    thinking: Literal["default", "off"]
+    endpoint: str
+    """Base URL in force, or `recorded:<name>`."""
+
+    def digest(self) -> str:
+        """The `asked` fingerprint: a reply is only ever reused for a request with the same one."""
+        return digest(
+            [
+                self.provider,
+                self.model,
+                self.prompt,
+                self.system,
+                self.max_tokens,
+                self.effort,
+                self.thinking,
+                self.endpoint,
+            ]
+        )
+
+
+class Usage(Frozen):
+    """Tokens of one call, in the four kinds that are priced apart. None: the server did not say."""
+
+    input_tokens: int | None = None
+    """Uncached only."""
+    cache_write_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    output_tokens: int | None = None
+    """All that is billed as output, thinking included."""
+    thinking_tokens: int | None = None
+
+
+class Reply(Frozen):
+    """What a model answered, untouched."""
+
+    text: str
+    thinking: str = ""
+    stop: Stop = "end"
+    stop_detail: str = ""
+    usage: Usage = Usage()
+    seconds: float
+    """From sending to the last byte, of this attempt alone."""
+    first_token_s: float | None = None
+    model: str = ""
+    """As the server named it."""
+    request_id: str | None = None
+    turns: int | None = None
+    cost_reported_usd: Decimal | None = None
+
+
+class Fault(Frozen):
+    """Why no reply came."""
+
+    kind: FaultKind
+    said: str
+    """One line for the person, free of keys."""
+    status: int | None = None
+    retry_after_s: float | None = None
+    request_id: str | None = None
+    usage: Usage | None = None
+    """What was billed although nothing usable came, where the server said so."""
+    seconds: float | None = None
+
+
+class Attempt(Frozen):
+    """One call on behalf of a run."""
+
+    number: int
+    at: datetime
+    """When it was sent, UTC."""
+    waited_s: float = 0.0
+    """Back-off before it."""
+    asked: str
+    """Fingerprint of the request it sent."""
+    reply: Reply | None = None
+    fault: Fault | None = None
+    cost_usd: Decimal | None = None
+    """At the price in force then. None: not known."""
+
+
+class RunRecord(Frozen):
+    """One asking of one question to one setting, with every attempt it took: a result file."""
+
+    format: Literal[1] = 1
+    question: str
+    setting: Setting
+    run: int
+    prompt: str
+    """What the last attempt showed the model, so that a miss can be read years later."""
+    attempts: tuple[Attempt, ...]
+
+    @property
+    def key(self) -> str:
+        """The run's name, also the stem of its file."""
+        return run_key(self.question, self.setting, self.run)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One run, graded: a row of the results, of `--json`, graded.json and every export."""
+
+    question: str
+    kind: str
+    setting: str
+    """`Setting.label`."""
+    model: str
+    effort: str | None
+    variant: str
+    run: int
+    outcome: Outcome
+    score: float | None
+    """0.0 to 1.0; None when there is no fair answer."""
+    second_score: float | None
+    reason: Reason | None
+    failed: tuple[str, ...]
+    reply: str | None
+    seconds: float | None
+    attempts: int
+    input_tokens: int | None
+    cache_write_tokens: int | None
+    cache_read_tokens: int | None
+    output_tokens: int | None
+    thinking_tokens: int | None
+    cost_usd: Decimal | None
+    """Of all attempts together. None when one of them has no price."""
+    turns: int | None
+    verdict: VerdictWord | None

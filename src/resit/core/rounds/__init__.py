@@ -1,0 +1,1 @@
+"""Rounds: what is owed, asking it, keeping it, grading it again."""
