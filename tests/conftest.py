@@ -1,0 +1,17 @@
+"""Every test starts in an empty folder of its own, with no key, no settings and no network address of the person's."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def _nothing_leaks(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in list(os.environ):
+        if name.startswith(("ANTHROPIC_", "OPENAI_", "RESIT_")) or name == "NO_COLOR":
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("RESIT_HOME", str(tmp_path_factory.mktemp("resit-home")))
+    monkeypatch.chdir(tmp_path)
