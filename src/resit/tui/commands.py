@@ -1,0 +1,157 @@
+"""Every key of every screen, declared once: footers, `?`, the palette and rebinding are all made from this."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One thing a person can ask of a screen."""
+
+    id: str
+    """`<group>.<name>`; what `resit.toml` rebinds."""
+    keys: str
+    """One key, or several with commas; the first is the one shown."""
+    action: str
+    """Action method of the screen or app, without `action_`."""
+    label: str
+    """Word or two for the footer; empty keeps it out of the footer."""
+    about: str
+    """A sentence for `?` and the palette."""
+    priority: bool = False
+    """Goes before a focused widget's own keys."""
+
+
+def _group(name: str, *entries: tuple[str, str, str, str]) -> tuple[Command, ...]:
+    return tuple(
+        Command(f"{name}.{action.split('(')[0]}", keys, action, label, about) for keys, action, label, about in entries
+    )
+
+
+APP: tuple[Command, ...] = (
+    Command("app.help", "question_mark", "help", "help", "Show the keys of this screen"),
+    Command("app.back", "escape,q", "back", "", "Go back one screen; from the first screen, quit"),
+    Command("app.quit", "ctrl+q", "quit", "", "Quit; asks first while a round runs", priority=True),
+    Command("app.theme", "ctrl+t", "next_theme", "", "Next theme: dark, light, high contrast, the terminal's own"),
+    Command("app.picture", "ctrl+s", "picture", "", "Save a picture of this screen as SVG"),
+    Command("app.live", "ctrl+l", "live", "", "Go to the round that runs"),
+)
+"""Everywhere."""
+
+SCREENS: dict[str, tuple[Command, ...]] = {
+    "suites": _group(
+        "suites",
+        ("enter", "setup", "set up a round", "Set up a round of this suite"),
+        ("r", "rounds", "rounds", "Rounds of this suite: open, go on, add settings"),
+        ("e", "edit", "edit", "Open the suite file in $EDITOR"),
+        ("c", "check", "check", "What is wrong with this suite, and its self-test"),
+        ("n", "new", "new", "Write a commented starter suite"),
+        ("slash", "filter", "filter", "Filter the suites by text"),
+        ("dollar_sign", "spend", "spend", "What was spent, by day, model and suite"),
+        ("tab", "pane", "", "To the questions or faults and back"),
+    ),
+    "rounds": _group(
+        "rounds",
+        ("enter", "open", "results", "Open the results of this round"),
+        ("r", "resume", "go on", "Ask what this round still owes"),
+        ("a", "add", "add settings", "Add models, efforts or runs to this round"),
+        ("w", "watch", "watch", "Follow this round while another process runs it"),
+        ("space", "mark", "mark", "Mark a round to compare, or take the mark away"),
+        ("c", "compare", "compare", "Compare the two marked rounds"),
+    ),
+    "spend": _group(
+        "spend",
+        ("d", "by('day')", "by day", "A row a day"),
+        ("m", "by('model')", "by model", "A row a model"),
+        ("s", "by('suite')", "by suite", "A row a suite"),
+    ),
+    "setup": _group(
+        "setup",
+        ("enter", "start", "start", "Start the round"),
+        ("space", "pick", "pick", "Pick or leave out what the cursor is on"),
+        ("plus,equals_sign", "more", "more runs", "One run more of each question"),
+        ("minus", "fewer", "fewer", "One run fewer of each question"),
+        ("c", "cap", "cap", "Set the most this round may cost"),
+        ("s", "serial", "serial", "One call at a time, for clean timing"),
+        ("v", "variants", "variants", "The next wording around each prompt, or all of them"),
+        ("t", "thinking", "thinking", "Thinking off for the model under the cursor, or as the model has it"),
+        ("tab", "pane", "", "To the plan and back"),
+    ),
+    "live": _group(
+        "live",
+        ("p", "pause", "pause", "Pause the round, or go on"),
+        ("enter", "read", "read this miss now", "Read and mend the chosen miss while the rest runs"),
+        ("a", "all", "all runs/misses", "Show every run, or only misses"),
+        ("w", "watch", "watch", "Watch one reply as it streams in; again stays on it, again closes"),
+        ("f", "follow", "follow", "Follow the newest line, or stay where you are"),
+        ("x", "stop", "stop", "Stop the round; what is finished is saved, the rest can be asked later"),
+        ("g", "results", "results", "Go to the results"),
+        ("r", "again", "", "After the end: ask again what has no fair answer"),
+    ),
+    "results": _group(
+        "results",
+        ("s", "sort", "sort", "Sort by the column the cursor is on; again turns it round"),
+        ("f", "misses", "misses only", "Show only what is below full marks, or everything"),
+        ("t", "shape", "runs/questions", "One row a run, or questions by settings"),
+        ("left_square_bracket", "miss(-1)", "", "The miss before this one"),
+        ("right_square_bracket", "miss(1)", "next miss", "The next miss"),
+        ("enter", "open", "read", "Read this run full screen"),
+        ("a", "accept", "accept", "Accept this reply: shows what will be written and what else flips first"),
+        ("u", "rule", "rule", "Change this question's rule, with the same preview"),
+        ("v", "verdict", "verdict", "Say whose miss it is: model, grader, question or setup"),
+        ("n", "note", "note", "Write a note on this run"),
+        ("z", "undo", "undo", "Take the last edit of this suite back"),
+        ("slash", "filter", "filter", "Filter by words; `model:haiku`, `kind:dates`, `>2s` and such combine"),
+        ("y", "copy", "copy", "Copy the reply to the clipboard, over ssh too"),
+        ("tab", "pane", "", "To the miss pane and back; opens it where the window is narrow"),
+        ("comma", "sibling(-1)", "", "The run before, of the same question"),
+        ("full_stop", "sibling(1)", "", "The next run of the same question"),
+    ),
+    "miss": _group(
+        "miss",
+        ("left_square_bracket", "miss(-1)", "previous", "The miss before this one"),
+        ("right_square_bracket", "miss(1)", "next miss", "The next miss"),
+        ("a", "accept", "accept", "Accept this reply: shows what will be written and what else flips first"),
+        ("u", "rule", "rule", "Change this question's rule, with the same preview"),
+        ("v", "verdict", "verdict", "Say whose miss it is: model, grader, question or setup"),
+        ("n", "note", "note", "Write a note on this run"),
+        ("z", "undo", "undo", "Take the last edit of this suite back"),
+        ("y", "copy", "copy", "Copy the reply to the clipboard, over ssh too"),
+        ("i", "invisible", "invisible", "Show zero-width and other invisible characters"),
+        ("comma", "sibling(-1)", "", "The run before, of the same question"),
+        ("full_stop", "sibling(1)", "", "The next run of the same question"),
+    ),
+}
+"""By screen, in the order of the footer."""
+
+
+def bindings(commands: Iterable[Command]) -> list[Binding | tuple[str, str] | tuple[str, str, str]]:
+    """`commands` as Textual wants them."""
+    return [
+        Binding(c.keys, c.action, c.label or c.about, show=bool(c.label), id=c.id, priority=c.priority, tooltip=c.about)
+        for c in commands
+    ]
+
+
+_SIGNS = {
+    "question_mark": "?",
+    "slash": "/",
+    "plus": "+",
+    "minus": "-",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "comma": ",",
+    "full_stop": ".",
+    "escape": "esc",
+    "equals_sign": "=",
+    "dollar_sign": "$",
+}
+
+
+def sign(key: str) -> str:
+    """The key as it stands on a keyboard: `slash` is `/`."""
+    return _SIGNS.get(key, key)
