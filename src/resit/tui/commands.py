@@ -65,9 +65,9 @@ SCREENS: dict[str, tuple[Command, ...]] = {
     ),
     "spend": _group(
         "spend",
-        ("d", "by('day')", "by day", "A row a day"),
-        ("m", "by('model')", "by model", "A row a model"),
-        ("s", "by('suite')", "by suite", "A row a suite"),
+        ("d", "by_day", "by day", "A row a day"),
+        ("m", "by_model", "by model", "A row a model"),
+        ("s", "by_suite", "by suite", "A row a suite"),
     ),
     "setup": _group(
         "setup",
