@@ -23,6 +23,13 @@ class RoundStarted:
     """Usable already, not asked again."""
     rows: tuple[Row, ...]
     """The rows of what is already there."""
+    round_id: str = ""
+    settings: tuple[tuple[Setting, int], ...] = ()
+    """Every setting with the number of runs planned for it."""
+    spent_usd: Decimal = Decimal(0)
+    """Known cost of earlier starts of this round."""
+    at_least: bool = False
+    cap_usd: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)

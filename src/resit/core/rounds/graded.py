@@ -1,0 +1,260 @@
+"""A round's rows: graded from its replies, remembered in `graded.json`, and never taken for truth.
+
+A remembered row counts only while the result file, the question's rule, what was asked, the verdict and resit's
+version are those it was made from. The file may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, fields
+from decimal import Decimal
+from operator import attrgetter
+from typing import Any
+
+from resit import __version__
+from resit.core.errors import RoundError
+from resit.core.records import Row, RunRecord, VerdictWord, file_part
+from resit.core.rounds.plan import Held, RoundPlan, build_request, held
+from resit.core.rounds.reviews import read_reviews
+from resit.core.rounds.store import FileMark, RoundStore
+from resit.core.rule import digest
+from resit.core.scoring.grid import make_row
+from resit.core.suite import Question, Suite
+from resit.core.suite_file import build_prompt
+
+GRADED = "graded.json"
+FORMAT = 1
+_WORTH_SAVING = 0.1
+"""The cache is written again when more than this share of the rows had to be made anew: writing takes longer."""
+
+_ROW_FIELDS = tuple(field.name for field in fields(Row))
+_row_values = attrgetter(*_ROW_FIELDS)
+_COST, _FAILED = _ROW_FIELDS.index("cost_usd"), _ROW_FIELDS.index("failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One run's row, and what it was made from."""
+
+    mark: FileMark
+    frame: str
+    """Fingerprint of the question's rule and of all that was asked."""
+    row: Row
+    held: Held
+
+
+@dataclass(frozen=True, slots=True)
+class DamagedResult:
+    """A result file that cannot be read, still where it was."""
+
+    key: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """A round's rows."""
+
+    suite: Suite
+    """The questions asked, under the rules that graded them."""
+    rows: tuple[Row, ...]
+    """In suite order, then by setting and run, whatever order the jobs finished in."""
+    held: Mapping[str, Held]
+    """What the store holds, by run key."""
+    damaged: tuple[DamagedResult, ...]
+    read: int
+    """How many result files had to be read and graded for this."""
+
+
+class GradedRound:
+    """The rows of one round, kept up with its files, its suite's rules and its verdicts."""
+
+    def __init__(self, store: RoundStore) -> None:
+        """Look at the round of `store`; nothing is read yet."""
+        self.store = store
+        self._entries: dict[str, Entry] | None = None
+
+    def grade(self, suite: Suite, plan: RoundPlan | None = None, *, afresh: bool = False) -> Graded:
+        """All rows under the rules of `suite`.
+
+        Args:
+            suite: The questions as asked, with the rules that decide now.
+            plan: The round's plan, when the caller has read it already.
+            afresh: Grade every run again, whatever is remembered.
+        """
+        plan = plan or self.store.plan()
+        frames = _Frames(suite, plan)
+        verdicts = {key: review.verdict for key, review in read_reviews(self.store).items()}
+        known = {} if afresh else self._remembered()
+        entries: dict[str, Entry] = {}
+        damaged: list[DamagedResult] = []
+        read = 0
+        for key, mark in self.store.marks():
+            entry = known.get(key)
+            if entry is None or not _still_true(entry, mark, frames, verdicts.get(key)):
+                read += 1
+                try:
+                    entry = self._read(key, mark, frames, verdicts.get(key))
+                except RoundError as error:
+                    damaged.append(DamagedResult(key, error.message))
+                    continue
+            if entry is not None:
+                entries[key] = entry
+        self._entries = entries
+        if read > _WORTH_SAVING * len(entries):
+            self.save()
+        rows = sorted((entry.row for entry in entries.values()), key=frames.place)
+        held_runs = {key: entry.held for key, entry in entries.items()}
+        return Graded(suite, tuple(rows), held_runs, tuple(sorted(damaged, key=attrgetter("key"))), read)
+
+    def remembered_rows(self) -> tuple[Row, ...]:
+        """The rows as last graded, by this object or by `graded.json`; true or not any more."""
+        return tuple(entry.row for entry in self._remembered().values())
+
+    def save(self) -> None:
+        """Remember the rows; a disk without room for them costs nothing but time later."""
+        if self._entries is None:
+            return
+        with suppress(RoundError):
+            self.store.write_file(GRADED, _dumped(self._entries))
+
+    def _remembered(self) -> dict[str, Entry]:
+        if self._entries is None:
+            self._entries = load_entries(self.store)
+        return self._entries
+
+    def _read(self, key: str, mark: FileMark, frames: _Frames, verdict: VerdictWord | None) -> Entry | None:
+        record = self.store.read(key)
+        if record is None:
+            return None
+        found = frames.of(record)
+        if found is None:
+            return None
+        question, frame, asked = found
+        return Entry(mark, frame, make_row(question, record, verdict, asked=asked), held(record))
+
+
+def load_entries(store: RoundStore) -> dict[str, Entry]:
+    """What `graded.json` remembers; nothing when it is damaged or of another version of resit."""
+    try:
+        table = json.loads((store.path / GRADED).read_bytes())
+        if table["format"] != FORMAT or table["resit"] != __version__:
+            return {}
+        return {file[0]: _loaded(file, row) for file, row in zip(table["files"], table["rows"], strict=True)}
+    except (OSError, ValueError, KeyError, TypeError, IndexError, ArithmeticError):
+        return {}
+
+
+def question_keys(store: RoundStore, question: str) -> tuple[str, ...]:
+    """Names of the stored runs of one question."""
+    start = f"{file_part(question)}__"
+    return tuple(sorted(key for key, _ in store.marks() if key.startswith(start)))
+
+
+def bake(suite: Suite) -> Suite:
+    """`suite` with the files of its questions read into their prompts, so that it stands alone.
+
+    A question keeps its files where the prompt would not come out the same.
+    """
+    plain = suite.model_copy(update={"instruction": "", "variants": {}})
+    questions = tuple(_baked(suite, plain, question) if question.files else question for question in suite.questions)
+    return suite.model_copy(update={"questions": questions})
+
+
+def _baked(suite: Suite, plain: Suite, question: Question) -> Question:
+    own = question.model_copy(update={"prompt": build_prompt(plain, question, "plain"), "files": ()})
+    variants = ("plain", *suite.variants)
+    same = all(build_prompt(suite, own, v) == build_prompt(suite, question, v) for v in variants)
+    return own if same else question
+
+
+class _Frames:
+    """What rows depend on besides their files, fingerprinted once a question and not once a run."""
+
+    def __init__(self, suite: Suite, plan: RoundPlan) -> None:
+        self._suite = suite
+        self._settings = {planned.setting.label: planned for planned in plan.settings}
+        self._places = (
+            {question.id: at for at, question in enumerate(suite.questions)},
+            {label: at for at, label in enumerate(self._settings)},
+        )
+        variants = {name: variant.model_dump(mode="json") for name, variant in suite.variants.items()}
+        self._common = digest([suite.instruction, suite.max_tokens, variants])
+        self._questions: dict[str, str] = {}
+        self._frames: dict[tuple[str, str], str] = {}
+        self._asked: dict[tuple[str, str], str] = {}
+
+    def frame(self, question: str, label: str) -> str | None:
+        """The fingerprint for a question under a setting; None when the round does not hold both."""
+        found = self._frames.get((question, label))
+        if found is None:
+            if question not in self._suite.by_id or label not in self._settings:
+                return None
+            found = f"{self._question(self._suite.by_id[question])} {self._settings[label].endpoint}"
+            self._frames[question, label] = found
+        return found
+
+    def of(self, record: RunRecord) -> tuple[Question, str, str] | None:
+        """Question, fingerprint and `asked` digest for a stored run; None when the round no longer holds it."""
+        place = (record.question, record.setting.label)
+        frame = self.frame(*place)
+        if frame is None:
+            return None
+        question = self._suite.by_id[record.question]
+        if place not in self._asked:
+            planned = self._settings[record.setting.label]
+            self._asked[place] = build_request(self._suite, question, planned.setting, planned.endpoint).digest()
+        return question, frame, self._asked[place]
+
+    def place(self, row: Row) -> tuple[int, int, int]:
+        """Where a row stands: question, setting, run."""
+        return self._places[0][row.question], self._places[1][row.setting], row.run
+
+    def _question(self, question: Question) -> str:
+        if question.id not in self._questions:
+            sent = [question.prompt, question.files, question.system, question.max_tokens, question.kind]
+            self._questions[question.id] = digest([self._common, question.rule_digest, *sent])
+        return self._questions[question.id]
+
+
+def _still_true(entry: Entry, mark: FileMark, frames: _Frames, verdict: VerdictWord | None) -> bool:
+    row = entry.row
+    return entry.mark == mark and row.verdict == verdict and entry.frame == frames.frame(row.question, row.setting)
+
+
+def _dumped(entries: Mapping[str, Entry]) -> bytes:
+    table = {
+        "format": FORMAT,
+        "resit": __version__,
+        "rows": rows_json(entry.row for entry in entries.values()),
+        "files": [
+            [key, e.mark.mtime_ns, e.mark.size, e.frame, e.held.usable, e.held.asked, e.held.prompt, e.held.last]
+            for key, e in entries.items()
+        ],
+    }
+    return json.dumps(table, separators=(",", ":")).encode()
+
+
+def rows_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Rows as every export holds them: money as a decimal string, what is unknown as null."""
+    return [row_json(row) for row in rows]
+
+
+def row_json(row: Row) -> dict[str, Any]:
+    """One row as every export holds it."""
+    table = dict(zip(_ROW_FIELDS, _row_values(row), strict=True))
+    table["cost_usd"] = None if row.cost_usd is None else format(row.cost_usd, "f")
+    table["failed"] = list(row.failed)
+    return table
+
+
+def _loaded(file: list[Any], row: dict[str, Any]) -> Entry:
+    _, mtime_ns, size, frame, usable, asked, prompt, last = file
+    values = [row[name] for name in _ROW_FIELDS]
+    values[_FAILED] = tuple(values[_FAILED])
+    values[_COST] = None if values[_COST] is None else Decimal(values[_COST])
+    kept = Held(tuple(usable), tuple(asked), prompt, last)
+    return Entry(FileMark(mtime_ns, size), frame, Row(*values), kept)
