@@ -1,0 +1,283 @@
+"""Asks models over the Messages API with Anthropic's SDK: the only module that knows it."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from resit.core.calling.client import Listener
+from resit.core.calling.faults import Asked, ServerError, from_server
+from resit.core.calling.models import ModelInfo, cannot_ask, model_info, thinking_off_type
+from resit.core.calling.stream import ReplyStream
+from resit.core.config import Endpoint, Secret
+from resit.core.records import Fault, Reply, Request
+
+if TYPE_CHECKING:
+    import anthropic
+    import httpx2
+
+NO_KEY = "none"
+"""Sent where no key is: the SDK wants one, a local server does not look at it."""
+CONNECT_S = 10.0
+LIST_S = 30.0
+"""The longest that asking for the list of models may take."""
+
+_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
+"""What comes of events that are not what the API sends."""
+
+
+class AnthropicClient:
+    """One server and key, for many calls at a time. Every call is streamed and tried once."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        key: Secret | None,
+        *,
+        models: Mapping[str, ModelInfo] | None = None,
+        concurrency: int = 32,
+        timeout_s: float = 600.0,
+        stall_s: float = 120.0,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        """Nothing is imported or opened before the first call.
+
+        Args:
+            endpoint: The server; the environment is never asked for it.
+            key: What the server wants to see; None where it wants none.
+            models: What models take, by id, so that the impossible is refused before it is sent.
+            concurrency: Calls at a time that connections are kept for.
+            timeout_s: The longest one call may take.
+            stall_s: The longest silence once a reply has begun.
+            clock: For waiting times that a server gives as a date.
+        """
+        self.endpoint = endpoint
+        self._key = key
+        self._models = models or {}
+        self._concurrency = concurrency
+        self._timeout_s = timeout_s
+        self._stall_s = stall_s
+        self._clock = clock
+        self._sdk: _Sdk | None = None
+        self._opening = asyncio.Lock()
+
+    async def ask(self, request: Request, listen: Listener | None = None) -> Reply | Fault:
+        """Send one request and wait for its end, streamed, without retries."""
+        asked = self._asked(request.model)
+        info = model_info(request.model, self._models)
+        if problem := cannot_ask(info, request.effort, request.thinking):
+            return asked.fault("request", problem)
+        sdk = self._sdk or await self._open()
+        reply = ReplyStream(watched=listen is not None)
+        fault = await self._stream(sdk, asked, _body(request, info), reply, listen)
+        if isinstance(fault, Reply):
+            return fault
+        return fault.model_copy(update={"usage": reply.usage(), "seconds": round(reply.elapsed_s(), 6)})
+
+    async def list_models(self) -> tuple[dict[str, Any], ...] | Fault:
+        """What the server says about its models, as `/v1/models` has it."""
+        asked = self._asked("its list of models")
+        sdk = self._sdk or await self._open()
+        try:
+            async with asyncio.timeout(LIST_S):
+                return tuple([page.to_dict(mode="json") async for page in sdk.client.models.list(limit=100)])
+        except TimeoutError:
+            return asked.fault("timeout", f"{asked.url} did not list its models within {LIST_S:g} s")
+        except sdk.status_error as error:
+            return from_server(asked, _server_error(error), self._clock())
+        except sdk.transport_errors as error:
+            return _transport_fault(sdk, asked, error, started=False)
+        except (*_UNREADABLE, sdk.api_error) as error:
+            return _unreadable(asked, error)
+
+    async def close(self) -> None:
+        """Let go of connections."""
+        if self._sdk is not None:
+            await self._sdk.client.close()
+            self._sdk = None
+
+    def _asked(self, model: str) -> Asked:
+        return Asked(model, self.endpoint.url, self.endpoint.key, (self._key,) if self._key else ())
+
+    async def _open(self) -> _Sdk:
+        """Import the SDK in a thread, once: it takes a second or two, and screens go on drawing."""
+        async with self._opening:
+            if self._sdk is None:
+                for name in ("httpx2", "anthropic", "anthropic.types"):
+                    await asyncio.to_thread(importlib.import_module, name)
+                self._sdk = self._connect(importlib.import_module("anthropic"), importlib.import_module("httpx2"))
+            return self._sdk
+
+    def _connect(self, sdk: Any, http: Any) -> _Sdk:
+        timeout = http.Timeout(None, connect=CONNECT_S)
+        client = sdk.AsyncAnthropic(
+            api_key=self._key.reveal() if self._key else NO_KEY,
+            base_url=self.endpoint.url,
+            max_retries=0,
+            timeout=timeout,
+            open_telemetry=False,
+            http_client=sdk.DefaultAsyncHttpxClient(
+                timeout=timeout,
+                limits=http.Limits(max_connections=None, max_keepalive_connections=max(1, self._concurrency)),
+                # A redirect would carry the key to whoever it names.
+                follow_redirects=False,
+            ),
+        )
+        return _Sdk(
+            client=client,
+            message=sdk.types.Message,
+            stream=sdk.AsyncStream[sdk.types.RawMessageStreamEvent],
+            status_error=sdk.APIStatusError,
+            api_error=sdk.APIError,
+            transport_errors=(sdk.APIConnectionError, http.HTTPError, OSError),
+            unreached=(http.ConnectError, http.ConnectTimeout, http.UnsupportedProtocol),
+        )
+
+    async def _stream(
+        self, sdk: _Sdk, asked: Asked, body: dict[str, Any], reply: ReplyStream, listen: Listener | None
+    ) -> Reply | Fault:
+        """One call, with whatever goes wrong told as a fault."""
+        try:
+            async with asyncio.timeout(self._timeout_s) as limit:
+                # As `messages.create` does it, but that warns on stderr of every call to a deprecated model.
+                stream = await sdk.client.post(
+                    "/v1/messages", cast_to=sdk.message, body=body, stream=True, stream_cls=sdk.stream
+                )
+                async with stream:
+                    return await self._read(asked, stream, reply, listen, limit)
+        except TimeoutError:
+            return self._timed_out(asked, reply)
+        except sdk.status_error as error:
+            return from_server(asked, _server_error(error), self._clock())
+        except sdk.transport_errors as error:
+            return _transport_fault(sdk, asked, error, started=reply.started)
+
+    async def _read(
+        self,
+        asked: Asked,
+        stream: anthropic.AsyncStream[Any],
+        reply: ReplyStream,
+        listen: Listener | None,
+        limit: asyncio.Timeout,
+    ) -> Reply | Fault:
+        """The reply as it comes in."""
+        response = stream.response
+        if "text/event-stream" not in response.headers.get("content-type", ""):
+            return await self._no_stream(asked, response)
+        silence = _Silence(limit, self._stall_s)
+        # Raw events: the SDK's models of each piece cost more CPU than all else on our side of a call.
+        events = stream.raw_events(response)
+        while True:
+            try:
+                event = await anext(events, None)
+                piece = reply.take(event.data) if event is not None and event.data else None
+            except _UNREADABLE as error:
+                return _unreadable(asked, error)
+            if event is None or reply.error is not None:
+                break
+            silence.broken()
+            if piece is not None and listen is not None:
+                listen(piece)
+        reply.end()
+        if reply.error is not None:
+            return from_server(asked, ServerError.from_body(200, reply.error, response.headers), self._clock())
+        if not reply.complete:
+            return _incomplete(asked, reply)
+        try:
+            return reply.reply(response.headers.get("request-id"))
+        except _UNREADABLE as error:
+            return _unreadable(asked, error)
+
+    async def _no_stream(self, asked: Asked, response: httpx2.Response) -> Fault:
+        """A 200 that is no stream: an error in disguise, or not the Messages API at all."""
+        error = ServerError.from_body(200, (await response.aread())[:20_000], response.headers)
+        if error.type is not None:
+            return from_server(asked, error, self._clock())
+        said = f"{asked.url} answers, but not with a reply (200); check the base URL"
+        return asked.fault("server", said, status=200, request_id=error.request_id)
+
+    def _timed_out(self, asked: Asked, reply: ReplyStream) -> Fault:
+        if reply.elapsed_s() < self._timeout_s:
+            said = f"{asked.model} fell silent for {self._stall_s:g} s in mid-reply"
+        else:
+            said = f"{asked.model} was not done after {self._timeout_s:g} s; a longer time limit may help"
+        return asked.fault("timeout", said)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sdk:
+    """What of the late import is used, and the connection made with it."""
+
+    client: anthropic.AsyncAnthropic
+    message: Any
+    stream: Any
+    status_error: type[anthropic.APIStatusError]
+    api_error: type[anthropic.APIError]
+    transport_errors: tuple[type[Exception], ...]
+    unreached: tuple[type[Exception], ...]
+
+
+class _Silence:
+    """Brings a call's time limit forward while nothing comes in."""
+
+    __slots__ = ("_end", "_limit", "_loop", "_next", "_stall_s")
+
+    def __init__(self, limit: asyncio.Timeout, stall_s: float) -> None:
+        self._limit = limit
+        self._stall_s = stall_s
+        self._loop = asyncio.get_running_loop()
+        self._end = limit.when() or self._loop.time()
+        self._next = 0.0
+
+    def broken(self) -> None:
+        """Something came in."""
+        now = self._loop.time()
+        # Moved some times in each span only: a timer a piece would cost more than reading the piece.
+        if now >= self._next:
+            self._next = now + self._stall_s / 8
+            self._limit.reschedule(min(self._end, now + self._stall_s))
+
+
+def _body(request: Request, info: ModelInfo | None) -> dict[str, Any]:
+    """The request as JSON. What the setting leaves at its default is not sent, for compatible servers' sake."""
+    body: dict[str, Any] = {
+        "model": request.model,
+        "max_tokens": request.max_tokens,
+        "messages": [{"role": "user", "content": request.prompt}],
+        "stream": True,
+    }
+    if request.system:
+        body["system"] = request.system
+    if request.effort is not None:
+        body["output_config"] = {"effort": request.effort}
+    if request.thinking == "off":
+        body["thinking"] = {"type": thinking_off_type(info)}
+    return body
+
+
+def _server_error(error: anthropic.APIStatusError) -> ServerError:
+    return ServerError.from_body(error.status_code, error.body, error.response.headers)
+
+
+def _transport_fault(sdk: _Sdk, asked: Asked, error: Exception, *, started: bool) -> Fault:
+    """No answer, or only half of one."""
+    cause = error.__cause__ or error
+    reason = type(cause).__name__
+    if isinstance(cause, sdk.unreached):
+        return asked.fault("dropped", f"{asked.url} cannot be reached ({reason}); check the network and the base URL")
+    when = "in mid-reply" if started else "before a reply"
+    return asked.fault("dropped", f"the connection to {asked.url} was dropped {when} ({reason})")
+
+
+def _incomplete(asked: Asked, reply: ReplyStream) -> Fault:
+    if reply.started:
+        return asked.fault("dropped", f"the reply of {asked.model} broke off before its end", status=200)
+    return asked.fault("server", f"{asked.url} sent nothing at all (200)", status=200)
+
+
+def _unreadable(asked: Asked, error: Exception) -> Fault:
+    return asked.fault("server", f"{asked.url} sent something that is no reply ({type(error).__name__})", status=200)

@@ -1,0 +1,61 @@
+"""From the name of a provider to the client that asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from resit.core.calling.anthropic_client import AnthropicClient
+from resit.core.calling.client import Client
+from resit.core.calling.models import ModelInfo
+from resit.core.config import Endpoint, Secret, find_key
+from resit.core.errors import ConfigError, KeyMissing
+
+PROVIDERS = ("anthropic", "recorded")
+
+
+def key_for(endpoint: Endpoint, cwd: Path, environ: Mapping[str, str] | None = None) -> Secret | None:
+    """The key that `endpoint` is to be shown; None where none is needed.
+
+    Raises:
+        KeyMissing: It needs one, and there is none.
+        ConfigError: What was found cannot be a key.
+    """
+    if endpoint.key is None:
+        return None
+    key = find_key(endpoint.key, cwd, environ)
+    if key is None and endpoint.official:
+        raise KeyMissing(
+            f"{endpoint.key} is neither in the environment nor in a .env file here or above",
+            hint=f"set {endpoint.key}, or try resit demo, which needs none",
+        )
+    return key
+
+
+def make_client(
+    provider: str,
+    endpoint: Endpoint,
+    *,
+    cwd: Path,
+    models: Mapping[str, ModelInfo],
+    concurrency: int = 32,
+    environ: Mapping[str, str] | None = None,
+) -> Client:
+    """The client for one endpoint; recordings are opened with `RecordedClient.load`.
+
+    Args:
+        provider: One of `PROVIDERS`.
+        endpoint: Where it asks.
+        cwd: Where the search for `.env` starts.
+        models: What models take, as `known_models` has it.
+        concurrency: Calls at a time.
+        environ: Stands in for the process's environment.
+
+    Raises:
+        KeyMissing: The endpoint needs a key, and there is none.
+        ConfigError: An unknown provider, or a key that cannot be one.
+    """
+    if provider != "anthropic":
+        raise ConfigError(f"unknown provider {provider!r}", hint=f"it can be {' or '.join(PROVIDERS)}")
+    key = key_for(endpoint, cwd, environ)
+    return AnthropicClient(endpoint, key, models=models, concurrency=concurrency)
