@@ -64,6 +64,8 @@ class Session:
         self.suite: Suite | None = None
         """Suite of the running or last round."""
         self.watched: str | None = None
+        self.watching = False
+        """True while the round is run by another process and only followed here."""
         self._runner: RunnerLike | None = None
         self._feed: deque[Event] = deque()
         self._over = asyncio.Event()

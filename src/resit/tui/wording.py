@@ -22,6 +22,7 @@ from resit.core.rule import (
     YesNo,
 )
 from resit.core.suite import Question, Suite
+from resit.tui.figures import count
 
 
 def rule_name(rule: Rule) -> str:
@@ -77,10 +78,10 @@ def suite_rule(suite: Suite) -> str:
     ruled = [question for question in suite.asked if not question.checks]
     parts: list[str] = []
     if ruled:
-        rule, count = Counter(question.rule for question in ruled).most_common(1)[0]
+        rule, most = Counter(question.rule for question in ruled).most_common(1)[0]
         parts.append(rule_sentence(rule))
-        if count < len(ruled):
-            parts.append(f"{len(ruled) - count} of {len(ruled)} questions have a rule of their own.")
+        if most < len(ruled):
+            parts.append(f"{len(ruled) - most} of {len(ruled)} questions have a rule of their own.")
     if checked:
         parts.append(f"{_questions(checked)} scored by the share of named checks that pass.")
     seconds = {q.second_rule for q in ruled if q.second_rule is not None}
@@ -90,30 +91,25 @@ def suite_rule(suite: Suite) -> str:
     return " ".join(parts)
 
 
-def _questions(count: int) -> str:
-    return "1 question is" if count == 1 else f"{count} questions are"
+def _questions(number: int) -> str:
+    return "1 question is" if number == 1 else f"{number} questions are"
 
 
 def suite_counts(suite: Suite) -> str:
     """`20 questions · 3 kinds · exact, second: number in reply`."""
     questions, kinds = len(suite.asked), len({question.kind for question in suite.asked})
-    parts = [plural(questions, "question"), plural(kinds, "kind")]
+    parts = [count(questions, "question"), count(kinds, "kind")]
     names = list(dict.fromkeys(decides(question) for question in suite.asked))
     parts.append(", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else ""))
     if suite.second_rule is not None:
         parts[-1] += f", second: {rule_name(suite.second_rule)}"
     if drafts := len(suite.questions) - questions:
-        parts.append(plural(drafts, "draft"))
+        parts.append(count(drafts, "draft"))
     if suite.edits:
-        parts.append(plural(len(suite.edits), "edit"))
+        parts.append(count(len(suite.edits), "edit"))
     return " · ".join(parts)
 
 
 def decides(question: Question) -> str:
     """What decides on a question, in a word or two."""
-    return plural(len(question.checks), "check") if question.checks else rule_name(question.rule)
-
-
-def plural(count: int, noun: str) -> str:
-    """`1 run`, `2 runs`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+    return count(len(question.checks), "check") if question.checks else rule_name(question.rule)

@@ -10,6 +10,8 @@ from textual.content import Content
 from textual.widget import Widget
 
 from resit.core.printable import one_line
+from resit.tui.figures import money
+from resit.tui.figures import seconds as seconds_text
 from resit.tui.looks import HALF, MISS, PASS, UNSETTLED, mark_style
 
 BARS = "▁▂▃▄▅▆▇█"
@@ -36,13 +38,6 @@ class Figures:
     median_s: float | None = None
     stopped: str = ""
     """Why this setting cannot go on, and the mend; empty while it can."""
-
-
-def money(amount: Decimal | None, *, places: int = 4, at_least: bool = False) -> str:
-    """Dollars for a column; an unknown price is a word, never 0."""
-    if amount is None:
-        return "unknown"
-    return f"{'≥ ' if at_least else ''}${amount:.{places}f}"
 
 
 def places_for(amounts: Sequence[Decimal | None]) -> int:
@@ -106,7 +101,7 @@ def progress_lines(rows: Sequence[Figures], width: int) -> list[Content]:
 
 
 def _line(row: Figures, tail: Content, label_width: int, bar_width: int, tail_width: int, width: int) -> Content:
-    label = Content(" ") + Content(one_line(row.label, label_width)).pad_right(0)
+    label = Content(" " + one_line(row.label, label_width))
     label = label + Content(" " * max(0, label_width + 1 - label.cell_length) + _GAP)
     if row.stopped:
         room = max(10, width - label.cell_length - 12 - len(_count(row)))
@@ -124,7 +119,7 @@ def _tails(rows: Sequence[Figures]) -> list[Content]:
     counts = [_count(row) for row in rows]
     places = places_for([row.cost_usd for row in rows])
     costs = [money(row.cost_usd, places=places, at_least=row.at_least) for row in rows]
-    seconds = ["" if row.median_s is None else f"{row.median_s:.1f} s" for row in rows]
+    seconds = [seconds_text(row.median_s) for row in rows]
     marks = _mark_columns(rows)
     widths = [max(map(len, column)) for column in (counts, costs, seconds)]
     return [

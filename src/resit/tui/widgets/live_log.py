@@ -1,0 +1,133 @@
+"""The lines that come in while a round runs: misses, or every run, newest last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from resit.core.printable import one_line
+from resit.core.records import Row
+from resit.tui.looks import mark
+from resit.tui.widgets.table import Column, ResultsGrid, Shown, Tone
+
+
+@dataclass(frozen=True, slots=True)
+class LiveEntry:
+    """One run that ended."""
+
+    number: int
+    """Its place among all lines, from 0; stays the same."""
+    row: Row
+    at: datetime | None
+    """When it was kept. None for a run of an earlier start."""
+
+
+_TONES: dict[str, Tone] = {"✓": "good", "✗": "bad", "½": "half", "?": "half"}
+_FIXED = 8 + 5 + 11 + 2 * 6
+
+
+def columns_for(width: int) -> tuple[Column, ...]:
+    """The columns in `width` cells: question, setting, reply and accepted share what the others leave."""
+    room = max(44, width - _FIXED - 1)
+    question = min(24, room * 24 // 100)
+    setting = min(26, room * 26 // 100)
+    accepts = min(24, room * 18 // 100)
+    return (
+        Column("time", "time", 8),
+        Column("question", "question", question),
+        Column("setting", "setting", setting),
+        Column("run", "run", 3),
+        Column("outcome", "outcome", 9),
+        Column("reply", "reply", room - question - setting - accepts),
+        Column("accepts", "accepts", accepts),
+    )
+
+
+class LiveLines:
+    """A table's rows, made from entries only when they are drawn."""
+
+    summaries: Sequence[Sequence[Shown]] = ()
+
+    def __init__(self, entries: Sequence[LiveEntry], accepts: Callable[[str], str], width: int) -> None:
+        """Show `entries` in `width` cells; `accepts` says what is accepted for a question id."""
+        self.entries = entries
+        self.columns = columns_for(width)
+        self._accepts = accepts
+        self._count = len(entries)
+
+    def __len__(self) -> int:
+        """As many as there were when this picture was taken."""
+        return self._count
+
+    def row_id(self, row: int) -> str:
+        """The entry's number."""
+        return str(self.entries[row].number)
+
+    def cell(self, row: int, column: int) -> Shown:
+        """What stands there."""
+        entry = self.entries[row]
+        run = entry.row
+        match self.columns[column].key:
+            case "time":
+                return Shown(entry.at.astimezone().strftime("%H:%M:%S") if entry.at else "earlier", "dim")
+            case "question":
+                return Shown(run.question)
+            case "setting":
+                return Shown(run.setting)
+            case "run":
+                return Shown(f"r{run.run}", "dim")
+            case "outcome":
+                sign = mark(run.score)
+                return Shown(f"{sign} {outcome_word(run)}", _TONES[sign])
+            case "reply":
+                return Shown(said(run))
+            case _:
+                return Shown(self._accepts(run.question), "dim")
+
+    def sort_value(self, row: int, column: int) -> str | float | None:
+        """The lines come in their own order; a sort takes the text of a cell."""
+        return self.cell(row, column).text
+
+
+def outcome_word(row: Row) -> str:
+    """A word for how it ended: the reason of a miss, else the outcome."""
+    if row.outcome == "miss" and row.reason:
+        return row.reason
+    return row.outcome.replace("_", " ")
+
+
+def said(row: Row) -> str:
+    """The reply in a cell; for a run with checks, what failed first."""
+    if row.failed and row.outcome in ("miss", "part"):
+        return "failed: " + ", ".join(one_line(name, 30) for name in row.failed[:4])
+    return "" if row.reply is None else one_line(row.reply, 400)
+
+
+class LiveLog(ResultsGrid):
+    """The table of lines. Following the newest is a switch; moving up turns it off."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        """Follow from the start."""
+        super().__init__(id=id)
+        self.following = True
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the reader is on the last line and it is in sight."""
+        on_last = self.cursor_row >= len(self.order) - 1
+        return on_last and self.scroll_offset.y >= self.max_scroll_y - 1
+
+    def take(self, lines: LiveLines) -> None:
+        """Show `lines`; the cursor goes along only while following."""
+        # Looked at before the new lines are in: whoever moved up since the last time wants to stay.
+        if self.following and len(self.order) and not self.at_end:
+            self.following = False
+        self.show_model(lines)
+        if self.following:
+            self.follow()
+
+    def follow(self) -> None:
+        """To the newest line, and on with each that comes."""
+        self.following = True
+        self.action_edge(1)
