@@ -12,13 +12,46 @@ import json
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
 
 
 class RuleModel(BaseModel):
     """Base of all rules: frozen, and an unknown parameter is refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def _to_decimal(value: object) -> object:
+    """A number as a file holds it; a text or a truth value is left to be refused."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return Decimal(str(value))
+
+
+def _to_file(value: Decimal) -> int | float:
+    """A number as JSON holds it, so that what was written can be read again."""
+    return int(value) if value == value.to_integral_value() else float(value)
+
+
+def _to_tuple(value: object) -> object:
+    """A list as a tuple, and one text as a list of one."""
+    if isinstance(value, str):
+        return (value,)
+    return tuple(str(v) if type(v) is int else v for v in value) if isinstance(value, list | tuple) else value
+
+
+def _to_rule(value: object) -> object:
+    """The short way to name a rule: `"exact"` for `{ name = "exact" }`."""
+    return {"name": value} if isinstance(value, str) else value
+
+
+Tolerance = Annotated[
+    Decimal,
+    Field(ge=0, allow_inf_nan=False),
+    BeforeValidator(_to_decimal),
+    PlainSerializer(_to_file, when_used="json"),
+]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_to_tuple)]
 
 
 class Exact(RuleModel):
@@ -32,11 +65,12 @@ class Exact(RuleModel):
 class NumberRule(RuleModel):
     """What the two number rules share."""
 
-    tolerance: Annotated[Decimal, Field(ge=0, allow_inf_nan=False)] = Decimal(0)
+    tolerance: Tolerance = Decimal(0)
     """Largest absolute difference that still passes."""
-    relative: Annotated[Decimal, Field(ge=0, allow_inf_nan=False)] = Decimal(0)
+    relative: Tolerance = Decimal(0)
     """Largest difference as a share of the accepted number."""
-    unit: tuple[str, ...] = ()
+    unit: Texts = ()
+    """The unit words a reply may use; they all name one unit."""
     percent: Literal["number", "fraction"] = "number"
     decimal: Literal[".", ","] = "."
     plain: bool = False
@@ -70,22 +104,28 @@ class Regex(RuleModel):
 
     name: Literal["regex"] = "regex"
     full: bool = False
-    case: bool = False
-    flags: tuple[Literal["multiline", "dotall", "verbose", "ascii"], ...] = ()
+    """The whole reply must match, not a part of it."""
+    case: bool = True
+    """A pattern keeps its case unless this is false."""
+    flags: Annotated[
+        tuple[Literal["ignorecase", "multiline", "dotall", "verbose", "ascii"], ...], BeforeValidator(_to_tuple)
+    ] = ()
 
 
 class Choice(RuleModel):
     """The reply chooses exactly this option of those offered."""
 
     name: Literal["choice"] = "choice"
-    options: tuple[str, ...] | dict[str, str] = ("A", "B", "C", "D")
+    options: Annotated[tuple[str, ...] | dict[str, str], BeforeValidator(_to_tuple)] = ("A", "B", "C", "D")
+    """The letters offered, or each letter with its text."""
 
 
 class YesNo(RuleModel):
     """The reply says yes or no, and only one of them."""
 
     name: Literal["yes_no"] = "yes_no"
-    words: dict[Literal["yes", "no"], tuple[str, ...]] | None = None
+    words: dict[Literal["yes", "no"], Texts] | None = None
+    """The words of another language: `{ yes = ["oui"], no = ["non"] }`."""
 
 
 class Date(RuleModel):
@@ -100,6 +140,7 @@ class Time(RuleModel):
 
     name: Literal["time"] = "time"
     timezone: str | None = None
+    """The zone that is meant; a reply that names another one fails."""
 
 
 class Items(RuleModel):
@@ -107,7 +148,11 @@ class Items(RuleModel):
 
     separator: str | None = None
     duplicates: bool = False
-    item: Exact | Numeric | None = None
+    """Whether an item that comes twice must be given twice."""
+    item: Annotated[
+        Annotated[Exact | Numeric, Field(discriminator="name")] | None, BeforeValidator(_to_rule)
+    ] = None
+    """How two items are compared; `exact` where nothing is said."""
 
 
 class ItemSet(Items):
@@ -128,13 +173,14 @@ class Json(RuleModel):
     name: Literal["json"] = "json"
     subset: bool = False
     path: str | None = None
+    """Where in the reply's value the answer stands: `person.names[0]`."""
 
 
 class LastLine(RuleModel):
     """The last non-empty line passes the inner rule."""
 
     name: Literal["last_line"] = "last_line"
-    rule: Rule = Exact()
+    rule: Annotated[Rule, BeforeValidator(_to_rule)] = Exact()
 
 
 Rule = Annotated[

@@ -48,6 +48,8 @@ _FOLD: Final = _fold_table()
 _ASCII_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _NOT_SEEN_SET: Final = "".join(re.escape(chr(c)) for c in (*_FOLD, *_BLANK_SIGNS) if not _FOLD.get(c, "").strip())
 _SEEN: Final = re.compile(f"[^ \\t\\n{_NOT_SEEN_SET}]")
+DROPPED: Final = re.compile("\r(?=\n)|[" + "".join(re.escape(chr(c)) for c, to in _FOLD.items() if not to) + "]+")
+"""What `fold` leaves out: every other character keeps its place."""
 _SPACES: Final = re.compile(r"[ \t\n]+")
 _GROUPED: Final = re.compile(r"(?<![0-9A-Za-z_.,])(?<![0-9], )[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|, ?[0-9])")
 _PLAIN_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")

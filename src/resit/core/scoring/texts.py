@@ -69,7 +69,7 @@ def _bordered(form: str) -> re.Pattern[str]:
 
 
 _DIGIT_AFTER: Final = re.compile(r"[.,][0-9]| ?[%‰]")
-_DIGIT_BEFORE: Final = re.compile(r"[0-9][.,]|(?:^|[^\w)\]])[-+±]")
+_DIGIT_BEFORE: Final = re.compile(r"(?:[0-9][.,]|(?:^|[^\w)\]])[-+±])$")
 _NAME_SIGNS: Final = re.compile(r"#|\++(?!\w)")
 _POSSESSIVE: Final = re.compile(r"'[sS](?!\w)")
 
