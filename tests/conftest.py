@@ -11,7 +11,11 @@ import pytest
 @pytest.fixture(autouse=True)
 def _nothing_leaks(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in list(os.environ):
-        if name.startswith(("ANTHROPIC_", "OPENAI_", "RESIT_")) or name == "NO_COLOR":
+        if (
+            name.startswith(("ANTHROPIC_", "OPENAI_", "RESIT_"))
+            or name == "NO_COLOR"
+            or name.lower().endswith("_proxy")
+        ):
             monkeypatch.delenv(name)
     monkeypatch.setenv("RESIT_HOME", str(tmp_path_factory.mktemp("resit-home")))
     monkeypatch.chdir(tmp_path)

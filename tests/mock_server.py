@@ -276,7 +276,8 @@ class _Connection(asyncio.Protocol):
     def _handle(self, method: str, target: str, headers: dict[str, str], body: bytes) -> None:
         path = target.partition("?")[0]
         if method == "POST" and path == "/v1/messages":
-            self._message(Call(json.loads(body), headers.get("x-api-key"), time.monotonic(), headers))
+            key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
+            self._message(Call(json.loads(body), key or None, time.monotonic(), headers))
         elif path == "/stats":
             self._send_json(200, self.server.stats.as_json())
         elif path == "/v1/models":

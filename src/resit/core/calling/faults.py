@@ -163,15 +163,19 @@ class RetryPolicy:
     """Where the doubling ends."""
     max_wait_s: float = 120.0
     """The longest a run waits for a server; one that asks for more is given up, and stays owed."""
+    max_timeouts: int = 2
+    """Calls after which a timeout is final: each took all the time it had, and may be billed."""
 
     def delay_s(self, fault: Fault, attempt: int, rng: random.Random) -> float | None:
         """Seconds to wait after attempt number `attempt` (from 1) failed; None: give up."""
         if fault.kind not in RETRIED or attempt >= self.max_attempts:
             return None
+        if fault.kind == "timeout" and attempt >= self.max_timeouts:
+            return None
         asked_for = fault.retry_after_s or 0.0
         if asked_for > self.max_wait_s:
             return None
-        bound = min(self.cap_s, self.base_s * 2 ** (attempt - 1))
+        bound = min(self.cap_s, self.base_s * 2.0 ** min(attempt - 1, 60))
         # Those who were told the same moment must not come back in one heap, so the jitter comes on top of it.
         return asked_for + rng.uniform(0.0, bound)
 
