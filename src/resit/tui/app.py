@@ -37,6 +37,7 @@ _SCREENS = {
     "setup": ("resit.tui.screens.setup", "SetupScreen"),
     "live": ("resit.tui.screens.live", "LiveScreen"),
     "results": ("resit.tui.screens.results", "ResultsScreen"),
+    "miss": ("resit.tui.screens.miss", "MissScreen"),
 }
 """Screens by name; each is imported when it is first opened, so that the first paint waits for one only."""
 
@@ -185,7 +186,7 @@ class ResitApp(App[int]):
     # -- screens ----------------------------------------------------------------------------------------------------
 
     def open(self, name: str, *args: Any, **kwargs: Any) -> None:
-        """Put a screen on top: `suites`, `setup`, `live` or `results`."""
+        """Put a screen on top: `suites`, `setup`, `live`, `results` or `miss`."""
         self.push_screen(make_screen(name, *args, **kwargs))
 
     def action_live(self) -> None:

@@ -1,0 +1,217 @@
+"""The two shapes of the results: questions by settings, and one row a run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from resit.core.records import Row
+from resit.tui import figures
+from resit.tui.looks import PASS, mark
+from resit.tui.widgets.table import Column, Shown, Tone
+
+if TYPE_CHECKING:
+    from resit.core.scoring.grid import Cell, SettingSummary
+    from resit.tui.round_view import RoundView
+
+_TONES: dict[str, Tone] = {"✓": "good", "✗": "bad", "½": "half", "?": "half"}
+
+
+def _scored(score: float | None, text: str) -> Shown:
+    sign = mark(score)
+    return Shown(f"{sign} {text}", _TONES[sign])
+
+
+class QuestionsModel:
+    """A row a question; a column a setting, holding the lowest of its runs."""
+
+    def __init__(self, view: RoundView) -> None:
+        """Take the grid as it is now."""
+        self._view = view
+        self._questions = view.questions
+        self._grid = view.grid
+        self._labels = list(view.settings)
+        self._cells = {place: _cell_shown(cell) for place, cell in self._grid.cells.items()}
+        names = [figures.short_setting(label) for label in self._labels]
+        if len(set(names)) < len(names):
+            names = list(self._labels)
+        widest = max((len(q.id) for q in self._questions), default=8)
+        kinds = max((len(q.kind) for q in self._questions), default=4)
+        self.columns: Sequence[Column] = (
+            Column("question", "question", max(12, min(22, widest))),
+            Column("kind", "kind", max(4, min(12, kinds))),
+            Column("accepts", "accepts", 12),
+            *(
+                Column(f"setting {label}", name, max(12, min(22, len(name) + 1)))
+                for label, name in zip(self._labels, names, strict=True)
+            ),
+        )
+        self.summaries: Sequence[Sequence[Shown]] = self._summaries()
+
+    def __len__(self) -> int:
+        """Questions asked."""
+        return len(self._questions)
+
+    def row_id(self, row: int) -> str:
+        """The question."""
+        return self._questions[row].id
+
+    def cell(self, row: int, column: int) -> Shown:
+        """Question, kind, what is accepted, then a setting's lowest."""
+        question = self._questions[row]
+        if column == 0:
+            return Shown(question.id, "strong")
+        if column == 1:
+            return Shown(question.kind, "dim")
+        if column == 2:
+            return Shown(" | ".join(question.accept) or f"{len(question.checks)} checks")
+        return self._cells.get((question.id, self._labels[column - 3]), Shown("·", "dim"))
+
+    def sort_value(self, row: int, column: int) -> str | float | None:
+        """Words for the first columns, scores for the settings: worst first."""
+        if column < 3:
+            return self.cell(row, column).text
+        cell = self._grid.cells.get((self._questions[row].id, self._labels[column - 3]))
+        if cell is None:
+            return None
+        # Unsettled stands between a miss and full marks when worst come first: it is owed, not wrong.
+        return cell.lowest if cell.lowest is not None else 0.5
+
+    def label(self, column: int) -> str | None:
+        """The setting of a column."""
+        return self._labels[column - 3] if column >= 3 else None
+
+    def _summaries(self) -> list[list[Shown]]:
+        summaries = [self._grid.summaries[label] for label in self._labels]
+        lines: list[tuple[str, Callable[[SettingSummary], Shown]]] = [
+            ("lowest", _lowest),
+            ("mean · cost", lambda s: Shown(f"{figures.score(s.mean)} {_cost(s)}")),
+            ("seconds · ?", lambda s: Shown(f"{figures.seconds(s.seconds_median)} · {_unsettled(s)}")),
+        ]
+        if any(s.second_mean is not None for s in summaries):
+            lines.insert(1, ("second rule", lambda s: Shown(f"{s.second_full}/{s.of}", "dim")))
+        return [
+            [Shown(name, "strong"), Shown(""), Shown(""), *(line(summary) for summary in summaries)]
+            for name, line in lines
+        ]
+
+
+def _cell_shown(cell: Cell) -> Shown:
+    """`✗ 0.00 1/2 (✓)`: mark, lowest, runs at full marks where runs differ, and what the second rule says."""
+    text = figures.score(cell.lowest)
+    if cell.spread:
+        text += f" {sum(1 for row in cell.runs if row.score == 1.0)}/{cell.count}"
+    if cell.unsettled and cell.lowest is not None:
+        text += f" ?{cell.unsettled}"
+    if cell.second_lowest is not None and cell.second_lowest != cell.lowest:
+        text += f" ({mark(cell.second_lowest)})"
+    return _scored(cell.lowest, text)
+
+
+def _lowest(summary: SettingSummary) -> Shown:
+    full = summary.lowest_full == summary.of
+    return Shown(f"{PASS if full else ' '} {summary.lowest_full}/{summary.of}", "good" if full else "strong")
+
+
+def _cost(summary: SettingSummary) -> str:
+    return figures.money(summary.cost_usd, at_least=summary.cost_at_least)
+
+
+def _unsettled(summary: SettingSummary) -> str:
+    return f"{summary.unsettled}?" if summary.unsettled else "0"
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    column: Column
+    shown: Callable[[Row], Shown]
+    value: Callable[[Row], str | float | None]
+
+
+def _text(value: Callable[[Row], str | None], tone: Tone = "") -> Callable[[Row], Shown]:
+    return lambda row: Shown(value(row) or "", tone)
+
+
+def _number(value: Callable[[Row], float | None], show: Callable[[float | None], str]) -> Callable[[Row], Shown]:
+    return lambda row: Shown(show(value(row)))
+
+
+def _tokens(value: float | None) -> str:
+    return "–" if value is None else f"{int(value):,}"
+
+
+def _score_of(row: Row) -> Shown:
+    text = figures.score(row.score) if row.score is not None else row.outcome.replace("_", " ")
+    return _scored(row.score, text)
+
+
+def _second(row: Row) -> Shown:
+    return Shown("") if row.second_score is None else Shown(f"{mark(row.second_score)} {figures.score(row.second_score)}")
+
+
+def _money(row: Row) -> float | None:
+    return None if row.cost_usd is None else float(row.cost_usd)
+
+
+_FIELDS: tuple[_Field, ...] = (
+    _Field(Column("question", "question", 20), _text(lambda r: r.question, "strong"), lambda r: r.question),
+    _Field(
+        Column("setting", "setting", 20),
+        _text(lambda r: figures.short_setting(r.setting)),
+        lambda r: figures.short_setting(r.setting),
+    ),
+    _Field(Column("run", "run", 3, right=True), lambda r: Shown(str(r.run)), lambda r: r.run),
+    _Field(Column("score", "score", 9), _score_of, lambda r: r.score),
+    _Field(Column("second", "second", 6), _second, lambda r: r.second_score),
+    _Field(Column("reason", "miss", 6), _text(lambda r: r.reason), lambda r: r.reason),
+    _Field(Column("verdict", "verdict", 8), _text(lambda r: r.verdict), lambda r: r.verdict),
+    _Field(Column("reply", "reply", 28), _text(lambda r: r.reply), lambda r: r.reply),
+    _Field(
+        Column("seconds", "seconds", 7, right=True), _number(lambda r: r.seconds, figures.seconds), lambda r: r.seconds
+    ),
+    _Field(
+        Column("tokens", "tokens", 7, right=True), _number(lambda r: r.output_tokens, _tokens), lambda r: r.output_tokens
+    ),
+    _Field(Column("cost", "cost", 9, right=True), lambda r: Shown(figures.money(r.cost_usd)), _money),
+    _Field(Column("turns", "turns", 5, right=True), _number(lambda r: r.turns, _tokens), lambda r: r.turns),
+    _Field(Column("failed", "failed", 24), _text(lambda r: ", ".join(r.failed)), lambda r: ", ".join(r.failed) or None),
+    _Field(Column("kind", "kind", 12), _text(lambda r: r.kind, "dim"), lambda r: r.kind),
+    _Field(Column("outcome", "outcome", 8), _text(lambda r: r.outcome), lambda r: r.outcome),
+)
+
+
+class RunsModel:
+    """A row a run; every column sorts."""
+
+    columns: Sequence[Column] = tuple(field.column for field in _FIELDS)
+
+    def __init__(self, keys: Sequence[str], rows: Sequence[Row], summary: str = "") -> None:
+        """Show `rows`, whose names are `keys`."""
+        self._keys, self._rows = keys, rows
+        blank = [Shown("")] * (len(self.columns) - 1)
+        self.summaries: Sequence[Sequence[Shown]] = [[Shown(summary, "strong"), *blank]] if summary else []
+
+    def __len__(self) -> int:
+        """Runs."""
+        return len(self._rows)
+
+    def row_id(self, row: int) -> str:
+        """The run's name."""
+        return self._keys[row]
+
+    def row(self, row: int) -> Row:
+        """The run."""
+        return self._rows[row]
+
+    def cell(self, row: int, column: int) -> Shown:
+        """One field of a run; a miss that is read looks read."""
+        found = self._rows[row]
+        shown = _FIELDS[column].shown(found)
+        if found.verdict is not None and column in (0, 3):
+            return Shown(shown.text, "dim")
+        return shown
+
+    def sort_value(self, row: int, column: int) -> str | float | None:
+        """That field, comparable."""
+        return _FIELDS[column].value(self._rows[row])

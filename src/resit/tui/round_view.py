@@ -1,0 +1,317 @@
+"""A saved or running round as the screens read it: rows, grid, misses, and what a person may do to them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resit.core import paths
+from resit.core.edits import EditStore, edits_path
+from resit.core.errors import ResitError, RoundError
+from resit.core.records import Row, RunRecord, Setting, VerdictWord, run_key
+from resit.core.rounds.graded import GradedRound
+from resit.core.rounds.plan import RoundPlan, build_request
+from resit.core.rounds.regrade import Flip, Preview, compare, graded_by, preview
+from resit.core.rounds.reviews import Review, read_reviews, set_review
+from resit.core.rounds.store import RoundStore, find_rounds
+from resit.core.scoring.grade import Grade, grade
+from resit.core.scoring.grid import Grid, build_grid, make_row
+from resit.core.suite import Edit, Question, Suite
+from resit.core.suite_file import load_suite
+from resit.tui.filters import below_full
+
+if TYPE_CHECKING:
+    from resit.core.rounds.events import RunKept
+    from resit.core.scoring.misses import Suspect
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """All that a pane shows of one run."""
+
+    key: str
+    question: Question
+    row: Row
+    record: RunRecord | None
+    """None when the file cannot be read."""
+    grade: Grade | None
+    siblings: tuple[Row, ...]
+    """Every run of the question, all settings, this one among them."""
+    review: Review | None
+    suspect: str
+    """Why the grader should be looked at first; else empty."""
+    number: int | None
+    """Place among the misses, from 1."""
+    of: int
+    problem: str = ""
+    """Why the file cannot be read."""
+
+
+class RoundView:
+    """One round. Everything it tells is made from the store; it keeps no truth of its own."""
+
+    def __init__(self, store: RoundStore, suite: Suite | None = None) -> None:
+        """Open the round of `store`.
+
+        Args:
+            store: The round.
+            suite: The suite with the rules that hold now; else it is read from the file the round names.
+
+        Raises:
+            RoundError: The round cannot be read.
+        """
+        self.store = store
+        self.plan: RoundPlan = store.plan()
+        self.asked: Suite = store.suite()
+        self.suite_problem = ""
+        self.current: Suite | None = suite or self._read_suite()
+        self._graded = GradedRound(store)
+        self.settings: dict[str, Setting] = {p.setting.label: p.setting for p in self.plan.settings}
+        self._endpoints = {p.setting.label: p.endpoint for p in self.plan.settings}
+        self._order: list[str] = []
+        self._rows: dict[str, Row] = {}
+        self._grid: Grid | None = None
+        self._misses: list[str] | None = None
+        self._places: dict[str, int] = {}
+        self.damaged = 0
+        self.reviews: dict[str, Review] = {}
+        self.reload()
+
+    @classmethod
+    def at(cls, path: Path, suite: Suite | None = None) -> RoundView:
+        """Open the round in a folder.
+
+        Raises:
+            RoundError: There is none, or it cannot be read.
+        """
+        return cls(RoundStore.open(path), suite)
+
+    # -- reading ----------------------------------------------------------------------------------------------------
+
+    def reload(self) -> None:
+        """Grade what is on disk under the rules that hold now."""
+        self.suite = graded_by(self.asked, self.current)
+        self.questions = self.plan.questions(self.suite)
+        self._question_at = {q.id: at for at, q in enumerate(self.suite.questions)}
+        self._label_at = {label: at for at, label in enumerate(self.settings)}
+        graded = self._graded.grade(self.suite, self.plan)
+        self.damaged = len(graded.damaged)
+        self.reviews = read_reviews(self.store)
+        self._rows = {self._key(row): row for row in graded.rows}
+        self._order = list(self._rows)
+        self._renew()
+
+    def take(self, kept: Iterable[RunKept]) -> None:
+        """Lay runs of a running round over what is known; the order stays that of the suite."""
+        for event in kept:
+            row = event.row
+            if row.setting not in self.settings or row.question not in self.suite.by_id:
+                continue
+            if self.suite.by_id[row.question].rule_digest != self.asked.by_id[row.question].rule_digest:
+                # The runner grades by the rules it began with; an edit made meanwhile counts here.
+                question = self.suite.by_id[row.question]
+                asked = self._asked_digest(question, row.setting)
+                row = make_row(question, event.record, row.verdict, asked=asked)
+            key = self._key(row)
+            if key not in self._rows:
+                insort(self._order, key, key=lambda other: self._rank(self._rows.get(other, row)))
+            self._rows[key] = row
+        self._renew()
+
+    def _rank(self, row: Row) -> tuple[int, int, int]:
+        return self._question_at[row.question], self._label_at[row.setting], row.run
+
+    def _renew(self) -> None:
+        self._grid = self._misses = None
+        self._places = {key: at for at, key in enumerate(self._order)}
+
+    def _read_suite(self) -> Suite | None:
+        if self.plan.suite_path is None:
+            return None
+        try:
+            return load_suite(Path(self.plan.suite_path))
+        except (ResitError, OSError) as error:
+            self.suite_problem = str(error)
+            return None
+
+    def read_suite_again(self) -> None:
+        """Lay the suite's rules as they are now over the round."""
+        found = self._read_suite()
+        if found is not None:
+            self.current = found
+        self.reload()
+
+    def _key(self, row: Row) -> str:
+        return run_key(row.question, self.settings[row.setting], row.run)
+
+    @property
+    def rows(self) -> list[Row]:
+        """In suite order, then by setting and run."""
+        return [self._rows[key] for key in self._order]
+
+    @property
+    def keys(self) -> list[str]:
+        """Of `rows`."""
+        return self._order
+
+    def row(self, key: str) -> Row:
+        """One run's row."""
+        return self._rows[key]
+
+    def has(self, key: str) -> bool:
+        """Whether that run is known."""
+        return key in self._rows
+
+    @property
+    def grid(self) -> Grid:
+        """All cells and summaries."""
+        if self._grid is None:
+            self._grid = build_grid(self.rows, self.questions, [p.setting for p in self.plan.settings])
+        return self._grid
+
+    @property
+    def misses(self) -> list[str]:
+        """Keys of all runs below full marks, in order."""
+        if self._misses is None:
+            self._misses = [key for key in self._order if below_full(self._rows[key])]
+        return self._misses
+
+    @property
+    def unread(self) -> int:
+        """Misses without a verdict: a gate."""
+        return sum(self._rows[key].verdict is None for key in self.misses)
+
+    def of_question(self, question: str) -> list[str]:
+        """Keys of all runs of a question, in order."""
+        return [key for key in self._order if self._rows[key].question == question]
+
+    def miss(self, key: str) -> Miss:
+        """All that a pane shows of that run."""
+        row = self._rows[key]
+        question = self.suite.by_id[row.question]
+        record, problem = None, ""
+        try:
+            record = self.store.read(key)
+        except RoundError as error:
+            problem = error.message
+        return Miss(
+            key=key,
+            question=question,
+            row=row,
+            record=record,
+            grade=grade(question, record, self._asked_digest(question, row.setting)) if record else None,
+            siblings=tuple(self._rows[other] for other in self.of_question(row.question)),
+            review=self.reviews.get(key),
+            suspect=next((s.why for s in self._suspects() if s.question == row.question and s.check in row.failed), ""),
+            number=self._number(key),
+            of=len(self.misses),
+            problem=problem,
+        )
+
+    def _number(self, key: str) -> int | None:
+        at = bisect_left(self.misses, self._places[key], key=self._places.__getitem__)
+        return at + 1 if at < len(self.misses) and self.misses[at] == key else None
+
+    def _asked_digest(self, question: Question, label: str) -> str:
+        return build_request(self.suite, question, self.settings[label], self._endpoints[label]).digest()
+
+    def _suspects(self) -> tuple[Suspect, ...]:
+        from resit.core.scoring.misses import grader_suspects
+
+        return tuple(grader_suspects(self.rows))
+
+    def after(self, key: str | None, step: int) -> str | None:
+        """The miss `step` places on from a run that need not be a miss; stops at the ends."""
+        misses = self.misses
+        if not misses:
+            return None
+        if key is None or key not in self._rows:
+            return misses[0]
+        here = self._places[key]
+        at = bisect_left(misses, here, key=self._places.__getitem__)
+        on_a_miss = at < len(misses) and misses[at] == key
+        target = at + step if step < 0 or on_a_miss else at + step - 1
+        return misses[max(0, min(len(misses) - 1, target))]
+
+    # -- what is said above the grid --------------------------------------------------------------------------------
+
+    @property
+    def edits_since(self) -> int:
+        """Edits made after the round's rules were written down."""
+        return sum(edit.at > self.plan.rule_set_at for edit in self.suite.edits)
+
+    # -- changing ---------------------------------------------------------------------------------------------------
+
+    @property
+    def editable(self) -> str:
+        """Why no edit can be kept; empty when one can."""
+        if self.current is None or self.current.path is None:
+            return self.suite_problem or "The suite's file is not known, so there is nowhere to keep an edit."
+        return ""
+
+    def edit_stores(self) -> list[RoundStore]:
+        """Every saved round of this suite, this one first."""
+        others = [p for p in find_rounds(paths.rounds_dir(), self.plan.suite) if p.resolve() != self.store.path.resolve()]
+        stores = [self.store]
+        for path in others:
+            try:
+                stores.append(RoundStore.open(path))
+            except RoundError:
+                continue
+        return stores
+
+    def preview(self, edit: Edit) -> Preview:
+        """What `edit` would change in every saved round of this suite.
+
+        Raises:
+            ResitError: The edit cannot be made.
+        """
+        assert self.current is not None
+        return preview(edit, self.current, self.edit_stores())
+
+    def keep(self, edit: Edit) -> tuple[Flip, ...]:
+        """Write `edit` beside the suite and grade again; what flipped in this round.
+
+        Raises:
+            ResitError: It cannot be kept; nothing has changed.
+        """
+        path = self._suite_path()
+        EditStore(path).append(edit)
+        return self._regraded()
+
+    def undo(self) -> tuple[Edit, tuple[Flip, ...]]:
+        """Take the last edit of this suite back; it, and what flipped in this round.
+
+        Raises:
+            ResitError: There is none, or it cannot be taken back.
+        """
+        edit = EditStore(self._suite_path()).undo()
+        return edit, self._regraded()
+
+    def _suite_path(self) -> Path:
+        if self.current is None or self.current.path is None:
+            raise ResitError(self.editable)
+        return self.current.path
+
+    def edits_file(self) -> Path:
+        """Where edits of this suite are kept."""
+        return edits_path(self._suite_path())
+
+    def _regraded(self) -> tuple[Flip, ...]:
+        before = self.rows
+        self.current = load_suite(self._suite_path())
+        self.reload()
+        return compare(before, self.rows, self.store.id)
+
+    def settle(self, key: str, verdict: VerdictWord | None, note: str) -> None:
+        """Write a verdict and a note down.
+
+        Raises:
+            RoundError: They could not be written; what was there before is unchanged.
+        """
+        set_review(self.store, key, datetime.now(UTC), verdict, note)
+        self.reload()
