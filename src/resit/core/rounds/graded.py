@@ -76,6 +76,7 @@ class GradedRound:
         """Look at the round of `store`; nothing is read yet."""
         self.store = store
         self._entries: dict[str, Entry] | None = None
+        self._frames: Frames | None = None
 
     def grade(self, suite: Suite, plan: RoundPlan | None = None, *, afresh: bool = False) -> Graded:
         """All rows under the rules of `suite`.
@@ -86,7 +87,7 @@ class GradedRound:
             afresh: Grade every run again, whatever is remembered.
         """
         plan = plan or self.store.plan()
-        frames = _Frames(suite, plan)
+        frames = self._frames = Frames(suite, plan)
         verdicts = {key: review.verdict for key, review in read_reviews(self.store).items()}
         known = {} if afresh else self._remembered()
         entries: dict[str, Entry] = {}
@@ -114,6 +115,13 @@ class GradedRound:
         """The rows as last graded, by this object or by `graded.json`; true or not any more."""
         return tuple(entry.row for entry in self._remembered().values())
 
+    def remember(self, record: RunRecord, row: Row) -> None:
+        """Take up a run that was just kept and graded as `grade` would, so that the next opening need not."""
+        frame = self._frames.frame(record.question, record.setting.label) if self._frames else None
+        mark = self.store.mark(record.key)
+        if frame is not None and mark is not None:
+            self._remembered()[record.key] = Entry(mark, frame, row, held(record))
+
     def save(self) -> None:
         """Remember the rows; a disk without room for them costs nothing but time later."""
         if self._entries is None:
@@ -126,7 +134,7 @@ class GradedRound:
             self._entries = load_entries(self.store)
         return self._entries
 
-    def _read(self, key: str, mark: FileMark, frames: _Frames, verdict: VerdictWord | None) -> Entry | None:
+    def _read(self, key: str, mark: FileMark, frames: Frames, verdict: VerdictWord | None) -> Entry | None:
         record = self.store.read(key)
         if record is None:
             return None
@@ -171,7 +179,7 @@ def _baked(suite: Suite, plain: Suite, question: Question) -> Question:
     return own if same else question
 
 
-class _Frames:
+class Frames:
     """What rows depend on besides their files, fingerprinted once a question and not once a run."""
 
     def __init__(self, suite: Suite, plan: RoundPlan) -> None:
@@ -220,7 +228,7 @@ class _Frames:
         return self._questions[question.id]
 
 
-def _still_true(entry: Entry, mark: FileMark, frames: _Frames, verdict: VerdictWord | None) -> bool:
+def _still_true(entry: Entry, mark: FileMark, frames: Frames, verdict: VerdictWord | None) -> bool:
     row = entry.row
     return entry.mark == mark and row.verdict == verdict and entry.frame == frames.frame(row.question, row.setting)
 
@@ -230,12 +238,13 @@ def _dumped(entries: Mapping[str, Entry]) -> bytes:
         "format": FORMAT,
         "resit": __version__,
         "rows": rows_json(entry.row for entry in entries.values()),
-        "files": [
-            [key, e.mark.mtime_ns, e.mark.size, e.frame, e.held.usable, e.held.asked, e.held.prompt, e.held.last]
-            for key, e in entries.items()
-        ],
+        "files": [[key, e.mark.mtime_ns, e.mark.size, e.frame, *_held_values(e.held)] for key, e in entries.items()],
     }
     return json.dumps(table, separators=(",", ":")).encode()
+
+
+def _held_values(kept: Held) -> list[Any]:
+    return [kept.usable, kept.asked, kept.prompt, kept.last, str(kept.cost_usd), kept.cost_unknown]
 
 
 def rows_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -252,9 +261,9 @@ def row_json(row: Row) -> dict[str, Any]:
 
 
 def _loaded(file: list[Any], row: dict[str, Any]) -> Entry:
-    _, mtime_ns, size, frame, usable, asked, prompt, last = file
+    _, mtime_ns, size, frame, usable, asked, prompt, last, cost_usd, cost_unknown = file
     values = [row[name] for name in _ROW_FIELDS]
     values[_FAILED] = tuple(values[_FAILED])
     values[_COST] = None if values[_COST] is None else Decimal(values[_COST])
-    kept = Held(tuple(usable), tuple(asked), prompt, last)
+    kept = Held(tuple(usable), tuple(asked), prompt, last, Decimal(cost_usd), cost_unknown)
     return Entry(FileMark(mtime_ns, size), frame, Row(*values), kept)

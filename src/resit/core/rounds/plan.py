@@ -62,7 +62,7 @@ class RoundPlan(Frozen):
     """One call at a time, so that seconds are clean."""
     concurrency: int = Field(default=8, ge=1)
     """Calls in flight per pool."""
-    versions: dict[str, str] = {}
+    versions: dict[str, str] = Field(default_factory=dict)
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -92,6 +92,10 @@ class Held:
     """Fingerprint of the prompt of the last attempt."""
     last: str
     """Outcome or fault of the last attempt, for a sentence."""
+    cost_usd: Decimal
+    """Known cost of all attempts."""
+    cost_unknown: int
+    """How many attempts have no known cost."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +152,8 @@ def held(record: RunRecord) -> Held:
         asked=tuple(dict.fromkeys(a.asked for a in record.attempts)),
         prompt=digest(record.prompt),
         last=outcome,
+        cost_usd=sum((a.cost_usd for a in record.attempts if a.cost_usd is not None), Decimal(0)),
+        cost_unknown=sum(a.cost_usd is None for a in record.attempts),
     )
 
 

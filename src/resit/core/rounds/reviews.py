@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from datetime import datetime
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from resit.core.errors import RoundError
 from resit.core.records import Frozen, VerdictWord
@@ -25,7 +25,7 @@ class Review(Frozen):
 class ReviewFile(Frozen):
     """All of a round's reviews, by run key."""
 
-    reviews: dict[str, Review] = {}
+    reviews: dict[str, Review] = Field(default_factory=dict)
 
 
 def read_reviews(store: RoundStore) -> dict[str, Review]:

@@ -37,16 +37,6 @@ Writer = Callable[[Path, bytes], None]
 
 
 @dataclass(frozen=True, slots=True)
-class DamagedFile:
-    """A result file that cannot be read."""
-
-    key: str
-    path: Path
-    """Where it lies now."""
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
 class FileMark:
     """By what a changed file is known without reading it."""
 
@@ -209,17 +199,27 @@ class RoundStore:
         except FileNotFoundError:
             return
 
-    def set_aside(self, key: str, why: str) -> DamagedFile:
-        """Move a damaged file into `damaged/`, unchanged. Only for the holder of the lock."""
+    def mark(self, key: str) -> FileMark | None:
+        """The mark of one run's file; None when it has none."""
+        try:
+            stat = self._file(key).stat()
+        except OSError:
+            return None
+        return FileMark(stat.st_mtime_ns, stat.st_size)
+
+    def set_aside(self, key: str) -> Path:
+        """Move a damaged file into `damaged/`, unchanged; returns its new path. Only for the holder of the lock."""
         folder = self.path / DAMAGED
         folder.mkdir(exist_ok=True)
-        target = folder / f"{key}.json"
         number = 1
-        while target.exists():
+        while (target := folder / f"{key}.json{'' if number == 1 else f'.{number}'}").exists():
             number += 1
-            target = folder / f"{key}.{number}.json"
         os.replace(self._file(key), target)
-        return DamagedFile(key, target, why)
+        return target
+
+    def set_aside_keys(self) -> frozenset[str]:
+        """Names of the runs of which a damaged file was set aside."""
+        return frozenset(path.name.partition(".json")[0] for path in self.path.glob(f"{DAMAGED}/*.json*"))
 
     def lock(self) -> None:
         """Become the round's one runner; the lock goes with the process, however it ends.
