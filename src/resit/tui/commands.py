@@ -79,6 +79,7 @@ SCREENS: dict[str, tuple[Command, ...]] = {
         ("s", "serial", "serial", "One call at a time, for clean timing"),
         ("v", "variants", "variants", "The next wording around each prompt, or all of them"),
         ("t", "thinking", "thinking", "Thinking off for the model under the cursor, or as the model has it"),
+        ("n", "fresh", "new round", "Start another round, though one with these settings is there"),
         ("tab", "pane", "", "To the plan and back"),
     ),
     "live": _group(

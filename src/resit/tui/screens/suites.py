@@ -52,6 +52,7 @@ class SuitesScreen(ResitScreen):
         self._shown: tuple[Shelved, ...] = ()
         self._filter = ""
         self._wanted: Path | None = None
+        self._rounds: dict[str, tuple[Content, ...]] = {}
 
     def compose_body(self) -> ComposeResult:
         """The list with its filter, and the chosen suite."""
@@ -74,7 +75,8 @@ class SuitesScreen(ResitScreen):
 
     def on_screen_resume(self) -> None:
         """Back from elsewhere: rounds and spend may have moved on."""
-        self._tell_spend()
+        if (item := self.chosen) is not None and item.suite is not None:
+            self._read_rounds(item.suite)
         self.look()
 
     # -- reading ----------------------------------------------------------------------------------------------------
@@ -147,17 +149,27 @@ class SuitesScreen(ResitScreen):
             text.update(Content(_nothing(self._filter)))
             return
         pane.border_title = Content(one_line(item.title, 60))
-        text.update(fault_text(item) if item.suite is None else suite_text(item, self._last_rounds(item.suite)))
+        if item.suite is None:
+            text.update(fault_text(item))
+            return
+        rounds = self._rounds.get(item.suite.name)
+        text.update(suite_text(item, rounds or ()))
+        if rounds is None:
+            self._read_rounds(item.suite)
 
-    def _last_rounds(self, suite: Suite) -> tuple[Content, ...]:
-        from resit.tui.history import last_rounds
+    @work(thread=True, exclusive=True, group="rounds", exit_on_error=False)
+    def _read_rounds(self, suite: Suite) -> None:
+        """The last rounds of the suite, and the month's spend: read beside the screen, for they may be many."""
+        from resit.tui.history import last_rounds, month_line
 
-        return last_rounds(suite.name, limit=3)
+        rounds, spent = last_rounds(suite), month_line()
+        self.app.call_from_thread(self._show_rounds, suite.name, rounds, spent)
 
-    def _tell_spend(self) -> None:
-        from resit.tui.history import month_line
-
-        self.status(month_line())
+    def _show_rounds(self, name: str, rounds: tuple[Content, ...], spent: Content) -> None:
+        self.status(spent)
+        if self._rounds.get(name) != rounds:
+            self._rounds[name] = rounds
+            self._show_suite()
 
     # -- keys -------------------------------------------------------------------------------------------------------
 

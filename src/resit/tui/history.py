@@ -1,0 +1,128 @@
+"""Rounds that are on disk and money that was spent, as lists and lines for screens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from resit.core import paths
+from resit.core.errors import ResitError
+from resit.core.printable import one_line
+from resit.tui.figures import count, money, short_setting, when
+
+if TYPE_CHECKING:
+    from resit.core.rounds.plan import RoundPlan
+    from resit.core.suite import Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How one setting stood in a round, as last graded."""
+
+    setting: str
+    full: int
+    """Questions whose lowest run has full marks."""
+    of: int
+
+
+@dataclass(frozen=True, slots=True)
+class PastRound:
+    """One round on disk."""
+
+    path: Path
+    plan: RoundPlan | None
+    """None when it cannot be read."""
+    kept: int = 0
+    """Result files."""
+    planned: int = 0
+    marks: tuple[Mark, ...] = ()
+    cost_usd: Decimal | None = Decimal(0)
+    """Of the kept runs. None: no price is known."""
+    at_least: bool = False
+    running_pid: int | None = None
+    """The process that runs it now."""
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """Its date, as a person says it, else its folder."""
+        return when(self.plan.created_at) if self.plan else self.path.name
+
+
+def past_rounds(suite: Suite, limit: int | None = None) -> tuple[PastRound, ...]:
+    """The rounds of a suite, newest first. What was graded last is shown; opening a round grades it afresh."""
+    from resit.core.rounds.store import find_rounds
+
+    folders = find_rounds(paths.rounds_dir(), suite.name)
+    return tuple(_past(path, suite) for path in folders[:limit])
+
+
+def _past(path: Path, suite: Suite) -> PastRound:
+    from resit.core.rounds.graded import GradedRound
+    from resit.core.rounds.store import RoundStore
+    from resit.core.scoring.grid import build_grid
+
+    try:
+        store = RoundStore.open(path)
+        plan = store.plan()
+        rows = GradedRound(store).remembered_rows()
+        questions = plan.questions(suite)
+        grid = build_grid(rows, questions, [planned.setting for planned in plan.settings])
+        kept = sum(1 for _ in store.marks())
+    except (ResitError, OSError) as error:
+        return PastRound(path, None, problem=str(error))
+    known = [row.cost_usd for row in rows if row.cost_usd is not None]
+    unknown = len(rows) - len(known)
+    return PastRound(
+        path=path,
+        plan=plan,
+        kept=kept,
+        planned=len(questions) * len(plan.settings) * plan.repeats,
+        marks=tuple(Mark(label, s.lowest_full, s.of) for label, s in grid.summaries.items()),
+        cost_usd=None if unknown and not known else sum(known, Decimal(0)),
+        at_least=bool(unknown and known),
+        running_pid=store.runner_pid(),
+    )
+
+
+def last_rounds(suite: Suite, limit: int = 3) -> tuple[Content, ...]:
+    """A line for each of the newest rounds."""
+    return tuple(round_line(past, "Last round" if index == 0 else "Before") for index, past in enumerate(past_rounds(suite, limit)))
+
+
+def round_line(past: PastRound, head: str) -> Content:
+    """`Last round  29 Nov 14:02  haiku-5-5 low 20/20  sonnet-5-5 low 19/20  $0.0027`."""
+    line = Content.assemble((f"{head:<10}  ", "$text-muted"), (past.name, "bold"))
+    if past.problem:
+        return line + Content.styled(f"  {one_line(past.problem, 120)}", "$error")
+    for mark in past.marks[:4]:
+        line = line + f"  {one_line(short_setting(mark.setting), 30)} {mark.full}/{mark.of}"
+    if len(past.marks) > 4:
+        line = line + f"  and {len(past.marks) - 4} more"
+    line = line + Content.styled(f"  {money(past.cost_usd, at_least=past.at_least)}", "$text-muted")
+    if past.running_pid is not None:
+        return line + Content.styled("  running", "$primary")
+    if past.kept < past.planned:
+        return line + Content.styled(f"  {past.planned - past.kept:,} still to do", "$warning")
+    return line
+
+
+def month_line(now: datetime | None = None) -> Content:
+    """`spent this month $0.42 · 3 rounds`."""
+    from resit.core.spend.ledger import Ledger, in_month, spend_total
+
+    now = now or datetime.now(UTC)
+    try:
+        entries = tuple(in_month(Ledger().read().entries, now))
+    except ResitError as error:
+        return Content.styled(one_line(str(error), 60), "$error")
+    total = spend_total(entries)
+    cost = None if total.unknown and total.unknown == total.calls else total.cost_usd
+    rounds = len({(entry.suite, entry.round) for entry in entries})
+    spent = money(cost, at_least=bool(total.unknown) and cost is not None, places=2)
+    return Content(f"spent this month {spent} · {count(rounds, 'round')}")

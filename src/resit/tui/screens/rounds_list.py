@@ -1,0 +1,201 @@
+"""The rounds of one suite: open one, go on with it, add settings to it, follow it, mark two to compare."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from resit.tui.figures import count, money, short_setting
+from resit.tui.history import PastRound, past_rounds
+from resit.tui.screens.base import ResitScreen
+from resit.tui.widgets.plain import PlainStatic
+from resit.tui.widgets.table import Column, ResultsGrid, Shown
+
+if TYPE_CHECKING:
+    from resit.core.suite import Suite
+
+POLL_S = 2.0
+
+
+class RoundLines:
+    """One row a round, newest first."""
+
+    summaries: Sequence[Sequence[Shown]] = ()
+
+    def __init__(self, rounds: Sequence[PastRound], marked: frozenset[Path], width: int) -> None:
+        """Show `rounds`; those in `marked` carry a mark."""
+        self.rounds, self._marked = rounds, marked
+        self.columns = (
+            Column("round", "round", 18),
+            Column("state", "state", 16),
+            Column("done", "done", 9, right=True),
+            Column("cost", "cost", 10, right=True),
+            Column("runs", "runs", 4, right=True),
+            Column("lowest", "lowest run at full marks, by setting", max(20, width - 70)),
+        )
+
+    def __len__(self) -> int:
+        """One a round."""
+        return len(self.rounds)
+
+    def row_id(self, row: int) -> str:
+        """Its folder."""
+        return str(self.rounds[row].path)
+
+    def cell(self, row: int, column: int) -> Shown:
+        """What stands there."""
+        past = self.rounds[row]
+        match self.columns[column].key:
+            case "round":
+                return Shown(f"{'◆' if past.path in self._marked else ' '} {past.name}")
+            case "state":
+                return state_of(past)
+            case "done":
+                return Shown(f"{past.kept}/{past.planned}" if past.plan else "")
+            case "cost":
+                return Shown(money(past.cost_usd, at_least=past.at_least) if past.plan else "")
+            case "runs":
+                return Shown(str(past.plan.repeats) if past.plan else "", "dim")
+            case _:
+                marks = (f"{short_setting(mark.setting)} {mark.full}/{mark.of}" for mark in past.marks)
+                return Shown(past.problem or "  ".join(marks))
+
+    def sort_value(self, row: int, column: int) -> str | float | None:
+        """Dates and money by their size, the rest as words."""
+        past = self.rounds[row]
+        match self.columns[column].key:
+            case "round":
+                return past.plan.created_at.timestamp() if past.plan else None
+            case "cost":
+                return None if past.cost_usd is None else float(past.cost_usd)
+            case "done":
+                return past.kept
+            case _:
+                return self.cell(row, column).text
+
+
+def state_of(past: PastRound) -> Shown:
+    """Running, finished, or how much is left."""
+    if past.problem:
+        return Shown("✗ unreadable", "bad")
+    if past.running_pid is not None:
+        return Shown(f"▸ running {past.running_pid or ''}".rstrip(), "strong")
+    if past.kept < past.planned:
+        return Shown(f"? {past.planned - past.kept:,} to do", "half")
+    return Shown("✓ all asked", "good")
+
+
+class RoundsScreen(ResitScreen):
+    """Every round of a suite."""
+
+    GROUP: ClassVar[str] = "rounds"
+
+    def __init__(self, suite: Suite) -> None:
+        """List the rounds of `suite`."""
+        super().__init__()
+        self._suite = suite
+        self._rounds: tuple[PastRound, ...] | None = None
+        self._marked: frozenset[Path] = frozenset()
+
+    def compose_body(self) -> ComposeResult:
+        """A table, and a line when there is nothing in it."""
+        with Vertical(classes="panel", id="rounds"):
+            yield ResultsGrid(id="rounds-table")
+        yield PlainStatic(id="rounds-note")
+
+    def on_mount(self) -> None:
+        """Read the rounds beside the screen, and again while it is open."""
+        self.where(self._suite.title, "Rounds")
+        self.query_one(ResultsGrid).focus()
+        self.look()
+        self.set_interval(POLL_S, self._poll)
+
+    def on_screen_resume(self) -> None:
+        """Back from results: grades may have changed."""
+        self.look()
+
+    def _poll(self) -> None:
+        if self.is_current:
+            self.look()
+
+    @work(thread=True, exclusive=True, group="rounds", exit_on_error=False)
+    def look(self) -> None:
+        """Read the rounds."""
+        rounds = past_rounds(self._suite)
+        if rounds != self._rounds:
+            self.app.call_from_thread(self._show_rounds, rounds)
+
+    def _show_rounds(self, rounds: tuple[PastRound, ...]) -> None:
+        self._rounds = rounds
+        table = self.query_one(ResultsGrid)
+        table.show_model(RoundLines(rounds, self._marked, table.size.width))
+        note = count(len(rounds), "round") if rounds else "No round yet: enter on the suite sets one up."
+        if len(self._marked) == 1:
+            note = "One round marked; mark another with space, then c compares them."
+        elif len(self._marked) == 2:
+            note = "Two rounds marked; c compares them."
+        self.query_one("#rounds-note", PlainStatic).update(f" {note}")
+
+    @property
+    def chosen(self) -> PastRound | None:
+        """The round under the cursor."""
+        at = self.query_one(ResultsGrid).chosen
+        return self._rounds[at] if self._rounds and at is not None else None
+
+    @on(ResultsGrid.Opened)
+    def _opened(self) -> None:
+        self.action_open()
+
+    def action_open(self) -> None:
+        """Open the results."""
+        if (past := self.chosen) is None:
+            return
+        if past.problem:
+            self.say(past.problem, severity="error")
+            return
+        self.resit.open("results", past.path)
+
+    def action_resume(self) -> None:
+        """Ask what is still owed."""
+        if (past := self.chosen) is not None and past.plan is not None:
+            from resit.tui.starting import go_on
+
+            go_on(self.resit, past.path)
+
+    def action_add(self) -> None:
+        """Set up more of this round."""
+        if (past := self.chosen) is not None and past.plan is not None:
+            self.resit.open("setup", self._suite, round_path=past.path)
+
+    def action_watch(self) -> None:
+        """Follow it while another process runs it."""
+        if (past := self.chosen) is not None and past.plan is not None:
+            from resit.tui.starting import follow
+
+            follow(self.resit, past.path)
+
+    def action_mark(self) -> None:
+        """Mark for a comparison; a third mark takes the first one's place."""
+        if (past := self.chosen) is None or self._rounds is None:
+            return
+        if past.path in self._marked:
+            self._marked = self._marked - {past.path}
+        else:
+            kept = [other.path for other in self._rounds if other.path in self._marked][:1]
+            self._marked = frozenset([*kept, past.path])
+        self._show_rounds(self._rounds)
+
+    def action_compare(self) -> None:
+        """Compare the two marked rounds."""
+        if len(self._marked) != 2 or self._rounds is None:
+            self.say("Mark two rounds with space first.")
+            return
+        newer, older = (past.path for past in self._rounds if past.path in self._marked)
+        from resit.tui.screens.flips import FlipsScreen
+
+        self.app.push_screen(FlipsScreen(self._suite, older, newer))

@@ -1,0 +1,118 @@
+"""From a choice to a round that runs in the app: preparing, starting, going on, following another process's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from resit.core.errors import ResitError, RoundError
+from resit.core.records import Setting
+from resit.tui.choice import Choice, Pick
+
+if TYPE_CHECKING:
+    from resit.core.calling.client import Client
+    from resit.core.rounds.session import Prepared
+    from resit.core.suite import Suite
+    from resit.tui.app import ResitApp
+    from resit.tui.session import RunnerLike
+
+DEMO_PACE = 0.6
+"""Share of the recorded seconds that a reply takes in the app: slow enough to watch, fast enough to wait for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A started runner, as the session wants it."""
+
+    runner: RunnerLike
+
+
+def clients_for(settings: Iterable[Setting]) -> Mapping[str, Client] | None:
+    """The player of the demo's recording, when a setting is a recorded one; else the usual clients."""
+    if not any(setting.provider == "recorded" for setting in settings):
+        return None
+    from resit.demo import demo_client
+
+    return {"recorded": demo_client(pace=DEMO_PACE)}
+
+
+def prepare(suite: Suite, choice: Choice, round_path: Path | None, *, fresh: bool = False) -> Prepared:
+    """A round as chosen, ready to start.
+
+    Raises:
+        ResitError: It cannot be prepared.
+    """
+    from resit.core.rounds.session import NEW, prepare_round
+
+    settings = choice.settings
+    return prepare_round(
+        suite,
+        settings,
+        choice.repeats,
+        cap_usd=choice.cap_usd,
+        serial=choice.serial,
+        round=NEW if fresh else str(round_path) if round_path else None,
+        clients=clients_for(settings),
+    )
+
+
+def start(app: ResitApp, prepared: Prepared, suite: Suite) -> bool:
+    """Start a prepared round and go to the live screen; says why when it cannot."""
+    if app.session.running:
+        app.say("A round runs already: ctrl+l goes to it. Stop it first, or wait for its end.", severity="warning")
+        return False
+    try:
+        runner = prepared.start(app.session.emit)
+    except ResitError as error:
+        app.say(str(error), severity="error")
+        return False
+    app.session.watching = False
+    app.start_round(Begun(runner), suite, runner.store.path)
+    app.open("live")
+    return True
+
+
+def go_on(app: ResitApp, path: Path) -> None:
+    """Ask what a saved round still owes."""
+    from resit.core.rounds.session import prepare_round
+    from resit.core.rounds.store import RoundStore
+
+    try:
+        store = RoundStore.open(path)
+        plan = store.plan()
+        suite = suite_of(store.suite(), plan.suite_path)
+        clients = clients_for(planned.setting for planned in plan.settings)
+        prepared = prepare_round(suite, round=str(path), clients=clients)
+    except ResitError as error:
+        app.say(str(error), severity="error")
+        return
+    if not prepared.plan.jobs:
+        app.say("Nothing is owed: every run of this round has a reply.")
+    else:
+        start(app, prepared, suite)
+
+
+def suite_of(asked: Suite, path: str | None) -> Suite:
+    """The suite's file as it is now, else the suite as it was asked."""
+    from resit.core.suite_file import load_suite
+
+    if path is None:
+        return asked
+    try:
+        return load_suite(Path(path))
+    except (ResitError, OSError):
+        return asked
+
+
+def picks_of(path: Path) -> tuple[Pick, ...]:
+    """The settings of a saved round, to start from; none when it cannot be read."""
+    from resit.core.rounds.store import RoundStore
+
+    try:
+        plan = RoundStore.open(path).plan()
+    except RoundError:
+        return ()
+    settings = [planned.setting for planned in plan.settings]
+    return tuple(dict.fromkeys(Pick(s.model, s.effort, s.provider) for s in settings))
