@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self, cast
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,6 +21,11 @@ class Frozen(BaseModel):
     """Base of what is read from or written to disk: frozen, unknown keys refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    def replaced(self, **values: object) -> Self:
+        """A copy with other values, none of them checked; unlike `model_copy` it keeps no cached property."""
+        fields = {name: getattr(self, name) for name in type(self).model_fields}
+        return cast("Self", type(self).model_construct(**fields | values))
 
 
 class Trap(Frozen):
@@ -114,6 +119,8 @@ class Suite(Frozen):
     repeats: int = 2
     """What a conclusion needs at least."""
     variants: dict[str, Variant] = {}
+    attached: dict[str, str] = {}
+    """Texts of the files that questions name, as they were when the suite was read."""
     questions: tuple[Question, ...]
     path: Path | None = Field(default=None, exclude=True)
     edits: tuple[Edit, ...] = Field(default=(), exclude=True)

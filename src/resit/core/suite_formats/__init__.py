@@ -1,0 +1,1 @@
+"""Reading suites from TOML, JSON, JSONL and CSV into one shape, with everything that is wrong in them."""
