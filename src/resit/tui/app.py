@@ -21,16 +21,17 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from resit.core import paths
+from resit.core.errors import ResitError
 from resit.core.printable import one_line
 from resit.tui.commands import APP, Command, bindings
 from resit.tui.looks import THEME_ORDER, THEMES, ControlGuard
 from resit.tui.messages import ProgressChanged, RoundOver, Start
 from resit.tui.preferences import Preferences
 from resit.tui.screens.base import ResitScreen
-from resit.tui.session import TICKS_PER_S, PreparedLike, Session
+from resit.tui.session import TICKS_PER_S, Session
 
 if TYPE_CHECKING:
-    from resit.core.suite import Suite
+    from resit.core.rounds.session import Prepared
 
 _SCREENS = {
     "suites": ("resit.tui.screens.suites", "SuitesScreen"),
@@ -88,6 +89,23 @@ class ResitApp(App[int]):
         self._catch_signals()
         self.set_interval(1 / TICKS_PER_S, self.tell_news)
         self.push_screen(self._first or make_screen("suites"))
+        if self.start.demo or self.start.watch:
+            self.call_after_refresh(self._go_on)
+
+    def _go_on(self) -> None:
+        """What was asked for on the command line, once the first screen is painted."""
+        try:
+            if self.start.demo:
+                from resit.tui.demo import prepare_demo
+
+                if self.start_round(prepare_demo()):
+                    self.open("live")
+            else:
+                from resit.core.rounds.store import RoundStore
+
+                self.open("results", RoundStore.find(paths.rounds_dir(), self.start.watch).path)
+        except ResitError as error:
+            self.say(str(error), severity="error")
 
     def _catch_signals(self) -> None:
         # By default SIGTERM and SIGHUP end Python at once and leave mouse mode and the alternate screen behind.
@@ -148,16 +166,23 @@ class ResitApp(App[int]):
 
     # -- the round --------------------------------------------------------------------------------------------------
 
-    def start_round(self, prepared: PreparedLike, suite: Suite | None = None, round_path: Path | None = None) -> None:
-        """Run a prepared round in the App's own worker; leaving a screen cancels nothing.
+    def start_round(self, prepared: Prepared) -> bool:
+        """Run a prepared round in the App's own worker, so that leaving a screen cancels nothing.
 
-        Its runner must send events to `self.session.emit`.
+        Returns:
+            False when it could not start; the reason has been said.
         """
         if self.session.running:
             self.say("A round runs already: stop it first, or wait for its end.", severity="warning")
-            return
-        self.session.suite, self.session.round_path = suite, round_path
-        self.run_worker(self.session.run(prepared), name="round", group="round", exit_on_error=False)
+            return False
+        try:
+            runner = prepared.start(self.session.emit)
+        except ResitError as error:
+            self.say(str(error), severity="error")
+            return False
+        self.session.begin(runner, prepared.plan.suite)
+        self.run_worker(self.session.run(), name="round", group="round", exit_on_error=False)
+        return True
 
     def tell_news(self) -> None:
         """Hand the newest picture to every open screen."""

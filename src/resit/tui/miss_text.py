@@ -160,7 +160,9 @@ def _why(miss: Miss) -> list[Content]:
     if miss.suspect:
         lines.append(_line("look first", one_line(miss.suspect, 300), "bold $warning"))
     if miss.review is not None:
-        words = " – ".join(part for part in (miss.review.verdict or "no verdict", one_line(miss.review.note, 300)) if part)
+        words = " – ".join(
+            part for part in (miss.review.verdict or "no verdict", one_line(miss.review.note, 300)) if part
+        )
         lines.append(_line("verdict", words, "bold $primary"))
     return lines
 
@@ -294,5 +296,3 @@ def reply_text(miss: Miss) -> str | None:
 def rule_words(name: str) -> str:
     """A rule's name in words."""
     return name.replace("_", " ")
-
-

@@ -147,7 +147,9 @@ def _score_of(row: Row) -> Shown:
 
 
 def _second(row: Row) -> Shown:
-    return Shown("") if row.second_score is None else Shown(f"{mark(row.second_score)} {figures.score(row.second_score)}")
+    return (
+        Shown("") if row.second_score is None else Shown(f"{mark(row.second_score)} {figures.score(row.second_score)}")
+    )
 
 
 def _money(row: Row) -> float | None:
@@ -171,7 +173,9 @@ _FIELDS: tuple[_Field, ...] = (
         Column("seconds", "seconds", 7, right=True), _number(lambda r: r.seconds, figures.seconds), lambda r: r.seconds
     ),
     _Field(
-        Column("tokens", "tokens", 7, right=True), _number(lambda r: r.output_tokens, _tokens), lambda r: r.output_tokens
+        Column("tokens", "tokens", 7, right=True),
+        _number(lambda r: r.output_tokens, _tokens),
+        lambda r: r.output_tokens,
     ),
     _Field(Column("cost", "cost", 9, right=True), lambda r: Shown(figures.money(r.cost_usd)), _money),
     _Field(Column("turns", "turns", 5, right=True), _number(lambda r: r.turns, _tokens), lambda r: r.turns),

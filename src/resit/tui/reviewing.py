@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, cast
 
-import tomli_w
 from textual.content import Content
 
+from resit.core.edits import EditStore
 from resit.core.errors import ResitError
 from resit.core.printable import one_line, printable
 from resit.core.records import VerdictWord
@@ -107,9 +107,7 @@ class Reviewing(ResitScreen):
         if not rules:
             self.say("No other rule can decide this question.", severity="warning")
             return
-        edits = [
-            Edit(at=datetime.now(UTC), question=question.id, what="rule", rule=rule, run=key) for rule in rules
-        ]
+        edits = [Edit(at=datetime.now(UTC), question=question.id, what="rule", rule=rule, run=key) for rule in rules]
         choices = [
             (str(at), str(at - 1), f"{rule_said(edit.rule)}  ·  {self._effect(view, edit)}")
             for at, edit in enumerate(edits, 1)
@@ -291,19 +289,11 @@ def edit_said(edit: Edit) -> str:
     return f"{one_line(edit.question, 60)}: {what}"
 
 
-def edit_lines(edit: Edit) -> str:
-    """The lines that are written, as they stand in the file."""
-    table = edit.model_dump(mode="json", exclude_none=True, exclude_defaults=True) | {"what": edit.what}
-    if edit.rule is not None:
-        table["rule"] = {"name": edit.rule.name, **table.get("rule", {})}
-    return "[[edits]]\n" + tomli_w.dumps(table).strip()
-
-
 def preview_text(edit: Edit, preview: Preview, path: str, key: str) -> Content:
     """What will be written, and every mark it turns in saved rounds."""
     lines = [
         Content.styled(f"Written to {one_line(path, 200)}", "$text-muted"),
-        Content.styled(printable(edit_lines(edit), 1_000), "$primary"),
+        Content.styled(printable(EditStore.text_of(edit).strip(), 1_000), "$primary"),
         Content(""),
         Content.styled(preview.said, "bold"),
     ]

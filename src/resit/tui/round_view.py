@@ -17,6 +17,7 @@ from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.plan import RoundPlan, build_request
 from resit.core.rounds.regrade import Flip, Preview, compare, graded_by, preview
 from resit.core.rounds.reviews import Review, read_reviews, set_review
+from resit.core.rounds.shelf import present_suite
 from resit.core.rounds.store import RoundStore, find_rounds
 from resit.core.scoring.grade import Grade, grade
 from resit.core.scoring.grid import Grid, build_grid, make_row
@@ -130,13 +131,8 @@ class RoundView:
         self._places = {key: at for at, key in enumerate(self._order)}
 
     def _read_suite(self) -> Suite | None:
-        if self.plan.suite_path is None:
-            return None
-        try:
-            return load_suite(Path(self.plan.suite_path))
-        except (ResitError, OSError) as error:
-            self.suite_problem = str(error)
-            return None
+        found, self.suite_problem = present_suite(self.plan)
+        return found
 
     def read_suite_again(self) -> None:
         """Lay the suite's rules as they are now over the round."""
@@ -255,7 +251,9 @@ class RoundView:
 
     def edit_stores(self) -> list[RoundStore]:
         """Every saved round of this suite, this one first."""
-        others = [p for p in find_rounds(paths.rounds_dir(), self.plan.suite) if p.resolve() != self.store.path.resolve()]
+        others = [
+            p for p in find_rounds(paths.rounds_dir(), self.plan.suite) if p.resolve() != self.store.path.resolve()
+        ]
         stores = [self.store]
         for path in others:
             try:
@@ -279,8 +277,7 @@ class RoundView:
         Raises:
             ResitError: It cannot be kept; nothing has changed.
         """
-        path = self._suite_path()
-        EditStore(path).append(edit)
+        EditStore(self.edits_file(), self._suite_path().name).append(edit)
         return self._regraded()
 
     def undo(self) -> tuple[Edit, tuple[Flip, ...]]:
@@ -289,7 +286,7 @@ class RoundView:
         Raises:
             ResitError: There is none, or it cannot be taken back.
         """
-        edit = EditStore(self._suite_path()).undo()
+        edit = EditStore(self.edits_file()).undo()
         return edit, self._regraded()
 
     def _suite_path(self) -> Path:
@@ -299,7 +296,7 @@ class RoundView:
 
     def edits_file(self) -> Path:
         """Where edits of this suite are kept."""
-        return edits_path(self._suite_path())
+        return edits_path(self._suite_path(), edits_folder())
 
     def _regraded(self) -> tuple[Flip, ...]:
         before = self.rows

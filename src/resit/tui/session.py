@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from resit.core.rounds.events import Event, RoundEnded, RunKept, Streamed
 
@@ -12,43 +12,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from resit.core.rounds.progress import Progress
+    from resit.core.rounds.runner import Runner
     from resit.core.suite import Suite
 
 TICKS_PER_S = 10
 """How often screens hear of news: more is not readable, and costs two to four times the CPU."""
-
-
-class RunnerLike(Protocol):
-    """What the session needs of `rounds.runner.Runner`."""
-
-    async def run(self) -> RoundEnded:
-        """Run the round to its end."""
-        ...
-
-    def stop(self, grace_s: float = ...) -> None:
-        """Start nothing more; calls in flight get `grace_s`."""
-        ...
-
-    def pause(self) -> None:
-        """Start nothing more until `resume`."""
-        ...
-
-    def resume(self) -> None:
-        """Go on."""
-        ...
-
-    def watch(self, key: str | None) -> None:
-        """Stream this run's reply as it comes."""
-        ...
-
-
-class PreparedLike(Protocol):
-    """What the session needs of a prepared round."""
-
-    @property
-    def runner(self) -> RunnerLike:
-        """The runner, not started."""
-        ...
 
 
 class Session:
@@ -66,7 +34,7 @@ class Session:
         self.watched: str | None = None
         self.watching = False
         """True while the round is run by another process and only followed here."""
-        self._runner: RunnerLike | None = None
+        self._runner: Runner | None = None
         self._feed: deque[Event] = deque()
         self._over = asyncio.Event()
 
@@ -81,16 +49,23 @@ class Session:
         return self.running and self.progress is not None and self.progress.paused
 
     def emit(self, event: Event) -> None:
-        """Take an event from the runner; never blocks it. Give this to `prepare` as its `emit`."""
+        """Take an event from the runner; never blocks it. Given to `Prepared.start`."""
         self._feed.append(event)
 
-    async def run(self, prepared: PreparedLike) -> RoundEnded:
-        """Run a prepared round to its end."""
+    def begin(self, runner: Runner, suite: Suite) -> None:
+        """Take a runner that holds its round's lock; `run` is to follow."""
         self.progress = self.ended = None
+        self.suite, self.round_path = suite, runner.store.path
+        self._feed.clear()
         self._over = asyncio.Event()
-        self._runner = prepared.runner
+        self._runner = runner
+        runner.watch(self.watched)
+
+    async def run(self) -> RoundEnded:
+        """Run the round to its end."""
+        assert self._runner is not None
         try:
-            self.ended = await prepared.runner.run()
+            self.ended = await self._runner.run()
         finally:
             self._runner = None
             self._over.set()

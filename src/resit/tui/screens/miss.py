@@ -56,7 +56,9 @@ class MissScreen(Reviewing):
     def renew(self) -> None:
         """The run as it is graded now."""
         miss = self._view.miss(self._key)
-        self.where(self._view.plan.title, miss.question.id, f"{figures.short_setting(miss.row.setting)} r{miss.row.run}")
+        self.where(
+            self._view.plan.title, miss.question.id, f"{figures.short_setting(miss.row.setting)} r{miss.row.run}"
+        )
         sign = mark(miss.row.score)
         place = f"miss {miss.number} of {miss.of}" if miss.number else "full marks"
         self.status(Content.assemble((f"{sign} ", mark_style(sign)), f"{place} · {self._view.unread} left to read"))
