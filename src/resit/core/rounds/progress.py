@@ -87,6 +87,10 @@ class SettingProgress:
         """Runs with a fair answer: the denominator of the marks."""
         return self.passed + self.part + self.missed
 
+    def with_stop(self, fault: Fault) -> SettingProgress:
+        """The same, with the reason why it cannot go on."""
+        return replace(self, stopped=fault)
+
     @property
     def seconds_mean(self) -> float | None:
         """Mean seconds of the answering attempts. None before the first."""
@@ -255,7 +259,8 @@ def add_row(so_far: SettingProgress, row: Row) -> SettingProgress:
     )
 
 
-def _tallies(planned: Iterable[tuple[Setting, int]], rows: Iterable[Row]) -> Mapping[str, SettingProgress]:
+def tallies(planned: Iterable[tuple[Setting, int]], rows: Iterable[Row]) -> Mapping[str, SettingProgress]:
+    """The figures of each setting by label: how many runs are planned for it, and what `rows` say."""
     found = {setting.label: SettingProgress(setting.label, planned=count) for setting, count in planned}
     for row in rows:
         found[row.setting] = add_row(found.get(row.setting, SettingProgress(row.setting)), row)
@@ -269,7 +274,7 @@ def _started(progress: Progress, event: RoundStarted) -> Progress:
         planned=event.planned,
         done=event.done,
         begun_with=event.done,
-        settings=_tallies(event.settings, event.rows),
+        settings=tallies(event.settings, event.rows),
         rows=Log(list(event.rows)),
         spent_usd=event.spent_usd,
         at_least=event.at_least,
@@ -325,6 +330,4 @@ def _kept(progress: Progress, event: RunKept) -> Progress:
 def _setting_stopped(progress: Progress, event: SettingStopped) -> Progress:
     label = event.setting.label
     tally = progress.settings.get(label, SettingProgress(label))
-    return replace(
-        progress, settings=MappingProxyType({**progress.settings, label: replace(tally, stopped=event.fault)})
-    )
+    return replace(progress, settings=MappingProxyType({**progress.settings, label: tally.with_stop(event.fault)}))
