@@ -29,54 +29,24 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Self
+
+from mock_answers import SHARES, Answer, Broken, Failure, Plan, model_page, right_answer, sse, stream_events
+
+__all__ = [
+    "Answer",
+    "Broken",
+    "Call",
+    "Failure",
+    "MockServer",
+    "Plan",
+    "Stats",
+    "model_page",
+    "right_answer",
+    "serve_in_thread",
+]
 
 QID = re.compile(r"\[q(\d+)\]")
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A 200 with these contents."""
-
-    text: str = "OK"
-    thinking: str = ""
-    stop_reason: str = "end_turn"
-    stop_details: dict[str, Any] | None = None
-    usage: Mapping[str, Any] = field(default_factory=dict)
-    """Laid over the usage that the server makes up."""
-    piece_s: float = 0.0
-    """Pause between two pieces of the stream."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """An error instead of an answer."""
-
-    status: int
-    type: str = "api_error"
-    message: str = "mock failure"
-    headers: Mapping[str, str] = field(default_factory=dict)
-    code: str | None = None
-    body: bytes | None = None
-    """Sent as it is, instead of the JSON made of the others."""
-
-
-Broken = Literal["reset", "cut", "stall", "hang", "garbage", "nothing", "sse_error", "empty", "cut_off", "half_json"]
-"""Cut before or amid an answer, silent amid it or before it, a web page, a 200 without a body, an error inside the
-stream, no content, stopped at max_tokens, an event that is not JSON."""
-Plan = Answer | Failure | Broken
-
-SHARES: dict[str, Plan] = {
-    "p429": Failure(429, "rate_limit_error", "mock: rate limit", {"retry-after": "0"}),
-    "p529": Failure(529, "overloaded_error", "Overloaded"),
-    "p500": Failure(500, "api_error", "mock: internal server error"),
-    "p400": Failure(400, "invalid_request_error", "mock: bad request"),
-    "reset": "reset",
-    "cut": "cut",
-    "empty": "empty",
-    "garbage": "garbage",
-}
-"""Faults that can be given as shares of all calls."""
 
 
 @dataclass(slots=True)
@@ -332,13 +302,17 @@ class _Connection(asyncio.Protocol):
             events = [events[0], *events[-2:]]
         elif plan == "sse_error":
             error = {"type": "overloaded_error", "message": "Overloaded"}
-            events = [*events[:3], _event("error", {"type": "error", "error": error})]
+            events = [*events[:3], sse("error", {"type": "error", "error": error})]
         elif plan == "half_json":
             events = [*events[:3], b'event: content_block_delta\ndata: {"type":\n\n']
-        elif plan in ("cut", "stall"):
+        elif plan == "late_noise":
+            events.append(b"event: noise\ndata: {\n\n")
+        elif plan == "no_stop":
+            events.pop()
+        elif plan in ("cut", "stall", "late_cut"):
             self._open(request_id)
-            self._chunks(events[:3])
-            if plan == "cut":
+            self._chunks(events[:-1] if plan == "late_cut" else events[:3])
+            if plan != "stall":
                 self.transport.close()
             return
         self._stream(events, request_id, 0.0)
@@ -378,81 +352,6 @@ class _Connection(asyncio.Protocol):
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         head = f"HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {len(body)}\r\n{lines}\r\n"
         self.transport.write(head.encode() + body)
-
-
-def right_answer(number: int) -> str:
-    """The answer to a prompt with `[q<number>]` in it."""
-    return f"A{(number * 7919) % 10007}"
-
-
-def stream_events(model: str, answer: Answer) -> list[bytes]:
-    """The events of an answer: message_start, then blocks, then message_delta and message_stop."""
-    usage = {
-        "input_tokens": 20,
-        "cache_creation_input_tokens": 0,
-        "cache_read_input_tokens": 0,
-        "output_tokens": max(1, (len(answer.text) + len(answer.thinking)) // 3),
-        **answer.usage,
-    }
-    message: dict[str, Any] = {
-        "id": "msg_mock", "type": "message", "role": "assistant", "model": model, "content": [],
-        "stop_reason": None, "stop_sequence": None, "usage": {**usage, "output_tokens": 1},
-    }  # fmt: skip
-    events = [_event("message_start", {"type": "message_start", "message": message})]
-    for kind, text in (("thinking", answer.thinking), ("text", answer.text)):
-        if text:
-            events += _block(len(events), kind, text)
-    delta = {"stop_reason": answer.stop_reason, "stop_sequence": None, "stop_details": answer.stop_details}
-    events.append(_event("message_delta", {"type": "message_delta", "delta": delta, "usage": usage}))
-    events.append(_event("message_stop", {"type": "message_stop"}))
-    return events
-
-
-def _block(index: int, kind: str, text: str) -> list[bytes]:
-    deltas = [
-        _event(
-            "content_block_delta",
-            {
-                "type": "content_block_delta",
-                "index": index,
-                "delta": {"type": f"{kind}_delta", kind: text[at : at + 8]},
-            },
-        )
-        for at in range(0, len(text), 8)
-    ]
-    start = {"type": "content_block_start", "index": index, "content_block": {"type": kind, kind: ""}}
-    stop = {"type": "content_block_stop", "index": index}
-    return [_event("content_block_start", start), *deltas, _event("content_block_stop", stop)]
-
-
-def _event(name: str, data: object) -> bytes:
-    return f"event: {name}\ndata: {json.dumps(data)}\n\n".encode()
-
-
-def model_page(
-    model: str,
-    *,
-    efforts: tuple[str, ...] = ("low", "medium", "high", "xhigh", "max"),
-    thinking: tuple[str, ...] = ("adaptive", "disabled"),
-    max_tokens: int = 128_000,
-    lifecycle: str = "active",
-) -> dict[str, Any]:
-    """What `/v1/models/<model>` says; the shape is the SDK's `ModelInfo`, the values are ours."""
-    no = {"supported": False}
-    levels = {level: {"supported": level in efforts} for level in ("low", "medium", "high", "xhigh", "max")}
-    types = {t: {"supported": t in thinking} for t in ("adaptive", "between_tools", "disabled", "enabled")}
-    others = ("batch", "citations", "code_execution", "image_input", "pdf_input", "structured_outputs")
-    return {
-        "id": model, "type": "model", "display_name": model.title(), "created_at": "2026-10-07T00:00:00Z",
-        "lifecycle": lifecycle, "deprecated_at": None, "retires_at": None, "line": None,
-        "max_input_tokens": 1_000_000, "max_tokens": max_tokens,
-        "capabilities": {
-            **dict.fromkeys(others, no),
-            "context_management": no, "server_tools": no,
-            "effort": {"supported": bool(efforts), **levels},
-            "thinking": {"supported": True, "types": types},
-        },
-    }  # fmt: skip
 
 
 @contextmanager

@@ -236,6 +236,18 @@ async def test_what_was_billed_before_a_reply_broke_off_is_kept() -> None:
     assert fault.usage.input_tokens == 20
 
 
+@pytest.mark.parametrize("plan", ["late_cut", "late_noise", "no_stop"])
+async def test_a_reply_that_was_whole_before_the_stream_broke_is_a_reply(plan: Plan) -> None:
+    reply = await _reply(plan)
+    assert (reply.text, reply.stop) == ("half an answer", "end")
+
+
+async def test_without_a_key_anthropic_is_not_called_at_all() -> None:
+    fault = await AnthropicClient(Endpoint("https://api.anthropic.com", "default"), None).ask(_request())
+    assert isinstance(fault, Fault)
+    assert (fault.kind, "ANTHROPIC_API_KEY is not set" in fault.said) == ("key", True)
+
+
 async def test_a_failed_call_is_tried_once() -> None:
     server = MockServer()
     server.next(OVERLOADED, OVERLOADED)
@@ -354,7 +366,7 @@ def test_a_local_server_needs_no_key(tmp_path: Any) -> None:
 
 
 def test_an_unknown_provider_is_named(tmp_path: Any) -> None:
-    with pytest.raises(ConfigError, match="unknown provider 'openia': it can be anthropic or recorded"):
+    with pytest.raises(ConfigError, match="unknown provider 'openia': it can be anthropic"):
         make_client("openia", Endpoint("http://127.0.0.1:9", "default"), cwd=tmp_path, models=TABLE)
 
 

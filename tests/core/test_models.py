@@ -149,6 +149,15 @@ async def _asked(lister: Any) -> tuple[Any, ...]:
     return found
 
 
+async def test_a_server_without_a_list_of_models_says_so() -> None:
+    async with MockServer() as server:
+        client = AnthropicClient(Endpoint(server.url + "/elsewhere", "--base-url"), None)
+        found = await ask_models(client, now=NOW)
+        await client.close()
+    assert isinstance(found, Fault)
+    assert found.said.endswith("/elsewhere lists no models (404)")
+
+
 async def test_a_server_that_cannot_list_its_models_says_why() -> None:
     async with MockServer() as server:
         client = AnthropicClient(Endpoint(server.url, "--base-url"), None)

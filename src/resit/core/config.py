@@ -26,6 +26,7 @@ HIDDEN = "[key hidden]"
 """What stands where a key stood."""
 
 EndpointSource = Literal["--base-url", "models.toml", "ANTHROPIC_BASE_URL", "default", "recorded"]
+Provider = Literal["anthropic", "recorded"]
 ThinkingOff = Literal["disabled", "between_tools", "impossible"]
 """How a model is told not to think: a value of `thinking.type`, or that it cannot be told."""
 
@@ -119,7 +120,7 @@ def scrub(text: str, secrets: Iterable[Secret]) -> str:
 class ModelEntry(Frozen):
     """What the person says about a model: `[models."id"]`."""
 
-    provider: str = "anthropic"
+    provider: Provider = "anthropic"
     base_url: Annotated[str, AfterValidator(lambda url: clean_url(url))] | None = None
     """Server that speaks the Messages API; None is Anthropic's own."""
     key: Annotated[str, AfterValidator(lambda name: _variable_name(name))] | None = None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from resit.core.calling.client import Listener
 from resit.core.calling.faults import Asked, ServerError, from_server
-from resit.core.calling.models import ModelInfo, cannot_ask, model_info, thinking_off_type
+from resit.core.calling.models import TABLE, ModelInfo, cannot_ask, model_info, thinking_off_type
 from resit.core.calling.stream import ReplyStream
 from resit.core.config import Endpoint, Secret
 from resit.core.records import Fault, Reply, Request
@@ -49,7 +49,7 @@ class AnthropicClient:
         Args:
             endpoint: The server; the environment is never asked for it.
             key: What the server wants to see; None where it wants none.
-            models: What models take, by id, so that the impossible is refused before it is sent.
+            models: What models take, by id, so that the impossible is refused before it is sent; None is our table.
             concurrency: Calls at a time that connections are kept for.
             timeout_s: The longest one call may take.
             stall_s: The longest silence once a reply has begun.
@@ -57,7 +57,7 @@ class AnthropicClient:
         """
         self.endpoint = endpoint
         self._key = key
-        self._models = models or {}
+        self._models = TABLE if models is None else models
         self._concurrency = concurrency
         self._timeout_s = timeout_s
         self._stall_s = stall_s
@@ -69,6 +69,8 @@ class AnthropicClient:
         """Send one request and wait for its end, streamed, without retries."""
         asked = self._asked(request.model)
         info = model_info(request.model, self._models)
+        if self._key is None and self.endpoint.official:
+            return asked.fault("key", f"{self.endpoint.key or 'a key'} is not set; without it no call was made")
         if problem := cannot_ask(info, request.effort, request.thinking):
             return asked.fault("request", problem)
         sdk = self._sdk or await self._open()
@@ -76,11 +78,11 @@ class AnthropicClient:
         fault = await self._stream(sdk, asked, _body(request, info), reply, listen)
         if isinstance(fault, Reply):
             return fault
-        return fault.model_copy(update={"usage": reply.usage(), "seconds": round(reply.elapsed_s(), 6)})
+        return fault.model_copy(update={"usage": reply.usage_so_far(), "seconds": round(reply.elapsed_s(), 6)})
 
     async def list_models(self) -> tuple[dict[str, Any], ...] | Fault:
         """What the server says about its models, as `/v1/models` has it."""
-        asked = self._asked("its list of models")
+        asked = self._asked("")
         sdk = self._sdk or await self._open()
         try:
             async with asyncio.timeout(LIST_S):
@@ -88,7 +90,9 @@ class AnthropicClient:
         except TimeoutError:
             return asked.fault("timeout", f"{asked.url} did not list its models within {LIST_S:g} s")
         except sdk.status_error as error:
-            return from_server(asked, _server_error(error), self._clock())
+            fault = from_server(asked, _server_error(error), self._clock())
+            unlisted = f"{asked.url} lists no models ({fault.status})"
+            return fault.model_copy(update={"said": unlisted}) if fault.kind == "model" else fault
         except sdk.transport_errors as error:
             return _transport_fault(sdk, asked, error, started=False)
         except (*_UNREADABLE, sdk.api_error) as error:
@@ -133,7 +137,7 @@ class AnthropicClient:
             stream=sdk.AsyncStream[sdk.types.RawMessageStreamEvent],
             status_error=sdk.APIStatusError,
             api_error=sdk.APIError,
-            transport_errors=(sdk.APIConnectionError, http.HTTPError, OSError),
+            transport_errors=(sdk.APIConnectionError, http.HTTPError, TimeoutError),
             unreached=(http.ConnectError, http.ConnectTimeout, http.UnsupportedProtocol),
         )
 
@@ -149,11 +153,14 @@ class AnthropicClient:
                 )
                 async with stream:
                     return await self._read(asked, stream, reply, listen, limit)
-        except TimeoutError:
-            return self._timed_out(asked, reply)
         except sdk.status_error as error:
             return from_server(asked, _server_error(error), self._clock())
         except sdk.transport_errors as error:
+            reply.end()
+            if reply.complete:  # all of it had come before the connection broke
+                return _whole(asked, reply)
+            if isinstance(error, TimeoutError):
+                return self._timed_out(asked, reply)
             return _transport_fault(sdk, asked, error, started=reply.started)
 
     async def _read(
@@ -166,6 +173,7 @@ class AnthropicClient:
     ) -> Reply | Fault:
         """The reply as it comes in."""
         response = stream.response
+        reply.request_id = response.headers.get("request-id")
         if "text/event-stream" not in response.headers.get("content-type", ""):
             return await self._no_stream(asked, response)
         silence = _Silence(limit, self._stall_s)
@@ -176,7 +184,7 @@ class AnthropicClient:
                 event = await anext(events, None)
                 piece = reply.take(event.data) if event is not None and event.data else None
             except _UNREADABLE as error:
-                return _unreadable(asked, error)
+                return _whole(asked, reply) if reply.complete else _unreadable(asked, error)
             if event is None or reply.error is not None:
                 break
             silence.broken()
@@ -185,12 +193,7 @@ class AnthropicClient:
         reply.end()
         if reply.error is not None:
             return from_server(asked, ServerError.from_body(200, reply.error, response.headers), self._clock())
-        if not reply.complete:
-            return _incomplete(asked, reply)
-        try:
-            return reply.reply(response.headers.get("request-id"))
-        except _UNREADABLE as error:
-            return _unreadable(asked, error)
+        return _whole(asked, reply) if reply.complete else _incomplete(asked, reply)
 
     async def _no_stream(self, asked: Asked, response: httpx2.Response) -> Fault:
         """A 200 that is no stream: an error in disguise, or not the Messages API at all."""
@@ -271,6 +274,13 @@ def _transport_fault(sdk: _Sdk, asked: Asked, error: Exception, *, started: bool
         return asked.fault("dropped", f"{asked.url} cannot be reached ({reason}); check the network and the base URL")
     when = "in mid-reply" if started else "before a reply"
     return asked.fault("dropped", f"the connection to {asked.url} was dropped {when} ({reason})")
+
+
+def _whole(asked: Asked, reply: ReplyStream) -> Reply | Fault:
+    try:
+        return reply.reply()
+    except _UNREADABLE as error:
+        return _unreadable(asked, error)
 
 
 def _incomplete(asked: Asked, reply: ReplyStream) -> Fault:

@@ -11,8 +11,6 @@ from resit.core.calling.models import ModelInfo
 from resit.core.config import Endpoint, Secret, find_key
 from resit.core.errors import ConfigError, KeyMissing
 
-PROVIDERS = ("anthropic", "recorded")
-
 
 def key_for(endpoint: Endpoint, cwd: Path, environ: Mapping[str, str] | None = None) -> Secret | None:
     """The key that `endpoint` is to be shown; None where none is needed.
@@ -44,7 +42,7 @@ def make_client(
     """The client for one endpoint; recordings are opened with `RecordedClient.load`.
 
     Args:
-        provider: One of `PROVIDERS`.
+        provider: `anthropic`, the only one with servers.
         endpoint: Where it asks.
         cwd: Where the search for `.env` starts.
         models: What models take, as `known_models` has it.
@@ -56,6 +54,6 @@ def make_client(
         ConfigError: An unknown provider, or a key that cannot be one.
     """
     if provider != "anthropic":
-        raise ConfigError(f"unknown provider {provider!r}", hint=f"it can be {' or '.join(PROVIDERS)}")
+        raise ConfigError(f"unknown provider {provider!r}", hint="it can be anthropic")
     key = key_for(endpoint, cwd, environ)
     return AnthropicClient(endpoint, key, models=models, concurrency=concurrency)

@@ -27,7 +27,7 @@ class ReplyStream:
 
     __slots__ = (
         "_model", "_sent_at", "_stop", "_stop_detail", "_text", "_thinking", "_usage", "_watched",
-        "complete", "error", "first_token_s", "seconds", "started",
+        "complete", "error", "first_token_s", "request_id", "seconds", "started",
     )  # fmt: skip
 
     def __init__(self, *, watched: bool) -> None:
@@ -44,6 +44,7 @@ class ReplyStream:
         self._usage: dict[str, Any] = {}
         self._stop: str | None = None
         self._stop_detail = ""
+        self.request_id: str | None = None
         self.started = False
         """The reply has begun to come in."""
         self.complete = False
@@ -59,6 +60,8 @@ class ReplyStream:
 
     def take(self, data: str) -> Delta | None:
         """Take one event's data; hands back the piece it brought, when watched."""
+        if data == "[DONE]":  # some compatible servers end as OpenAI's do
+            return None
         event = json.loads(data)
         kind = event["type"]
         if kind == "content_block_delta":
@@ -83,21 +86,14 @@ class ReplyStream:
         if self._stop is not None and not self.complete:
             self._finish()
 
-    def usage(self) -> Usage | None:
-        """The tokens counted so far; None when the server has said nothing."""
-        if not self._usage:
+    def usage_so_far(self) -> Usage | None:
+        """The tokens counted so far; None when the server has said nothing that can be read."""
+        try:
+            return self._counted()
+        except (ValueError, AttributeError):
             return None
-        fresh, written, read, output = (self._usage.get(name) for name in _USAGE)
-        details = self._usage.get("output_tokens_details") or {}
-        return Usage(
-            input_tokens=fresh,
-            cache_write_tokens=written,
-            cache_read_tokens=read,
-            output_tokens=output,
-            thinking_tokens=details.get("thinking_tokens"),
-        )
 
-    def reply(self, request_id: str | None) -> Reply:
+    def reply(self) -> Reply:
         """The whole reply."""
         stop = _STOPS.get(self._stop or "", "end")
         # A reason that is not in the table (`pause_turn`, a newer one) is told, not lost.
@@ -107,11 +103,11 @@ class ReplyStream:
             thinking=_whole(self._thinking),
             stop=stop,
             stop_detail=detail,
-            usage=self.usage() or Usage(),
+            usage=self._counted() or Usage(),
             seconds=round(self.seconds if self.seconds is not None else self.elapsed_s(), 6),
             first_token_s=None if self.first_token_s is None else round(self.first_token_s, 6),
             model=self._model,
-            request_id=request_id,
+            request_id=self.request_id,
         )
 
     def _piece(self, part: dict[str, Any]) -> Delta | None:
@@ -131,6 +127,20 @@ class ReplyStream:
     def _count(self, usage: dict[str, Any] | None) -> None:
         """Later counts are cumulative; what one leaves out stays as the earlier one said."""
         self._usage.update((name, value) for name, value in (usage or {}).items() if value is not None)
+
+    def _counted(self) -> Usage | None:
+        """As `usage_so_far`; what cannot be read raises."""
+        if not self._usage:
+            return None
+        fresh, written, read, output = (self._usage.get(name) for name in _USAGE)
+        details = self._usage.get("output_tokens_details") or {}
+        return Usage(
+            input_tokens=fresh,
+            cache_write_tokens=written,
+            cache_read_tokens=read,
+            output_tokens=output,
+            thinking_tokens=details.get("thinking_tokens"),
+        )
 
     def _end(self, delta: dict[str, Any]) -> None:
         reason = delta.get("stop_reason")
