@@ -23,7 +23,6 @@ from resit.core.rounds.store import FileMark, RoundStore
 from resit.core.rule import digest
 from resit.core.scoring.grid import make_row
 from resit.core.suite import Question, Suite
-from resit.core.suite_file import build_prompt
 
 GRADED = "graded.json"
 FORMAT = 1
@@ -162,21 +161,10 @@ def question_keys(store: RoundStore, question: str) -> tuple[str, ...]:
     return tuple(sorted(key for key, _ in store.marks() if key.startswith(start)))
 
 
-def bake(suite: Suite) -> Suite:
-    """`suite` with the files of its questions read into their prompts, so that it stands alone.
-
-    A question keeps its files where the prompt would not come out the same.
-    """
-    plain = suite.model_copy(update={"instruction": "", "variants": {}})
-    questions = tuple(_baked(suite, plain, question) if question.files else question for question in suite.questions)
-    return suite.model_copy(update={"questions": questions})
-
-
-def _baked(suite: Suite, plain: Suite, question: Question) -> Question:
-    own = question.model_copy(update={"prompt": build_prompt(plain, question, "plain"), "files": ()})
-    variants = ("plain", *suite.variants)
-    same = all(build_prompt(suite, own, v) == build_prompt(suite, question, v) for v in variants)
-    return own if same else question
+def shown(suite: Suite, question: Question) -> tuple[object, ...]:
+    """What a question shows the model of its own: all that must be the same for its replies to stay valid."""
+    files = tuple((name, suite.attached.get(name)) for name in question.files)
+    return question.prompt, files, question.system, question.max_tokens
 
 
 class Frames:
@@ -223,8 +211,8 @@ class Frames:
 
     def _question(self, question: Question) -> str:
         if question.id not in self._questions:
-            sent = [question.prompt, question.files, question.system, question.max_tokens, question.kind]
-            self._questions[question.id] = digest([self._common, question.rule_digest, *sent])
+            sent = shown(self._suite, question)
+            self._questions[question.id] = digest([self._common, question.rule_digest, question.kind, *sent])
         return self._questions[question.id]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from resit.core.edits import apply_edits
 from resit.core.errors import RoundError
 from resit.core.records import Row
-from resit.core.rounds.graded import Graded, GradedRound, bake, question_keys
+from resit.core.rounds.graded import Graded, GradedRound, question_keys, shown
 from resit.core.rounds.plan import build_request
 from resit.core.rounds.reviews import read_reviews
 from resit.core.rounds.store import RoundStore
@@ -74,16 +74,16 @@ def graded_by(asked: Suite, current: Suite | None) -> Suite:
     """
     if current is None:
         return asked
-    now = bake(current)
-    same_frame = now.instruction == asked.instruction and now.variants == asked.variants
-    questions = tuple(_under(q, now.by_id.get(q.id) if same_frame else None) for q in asked.questions)
-    return asked.model_copy(update={"questions": questions, "edits": current.edits, "path": current.path})
+    same_frame = current.instruction == asked.instruction and current.variants == asked.variants
+    questions = tuple(_under(asked, q, current) if same_frame else q for q in asked.questions)
+    return asked.replaced(questions=questions, edits=current.edits, path=current.path)
 
 
-def _under(asked: Question, now: Question | None) -> Question:
-    if now is None or (now.prompt, now.files, now.system) != (asked.prompt, asked.files, asked.system):
-        return asked
-    return asked.model_copy(update={name: getattr(now, name) for name in _RULES})
+def _under(asked: Suite, question: Question, current: Suite) -> Question:
+    now = current.by_id.get(question.id)
+    if now is None or shown(current, now)[:-1] != shown(asked, question)[:-1]:
+        return question
+    return question.replaced(**{name: getattr(now, name) for name in _RULES})
 
 
 def regrade(store: RoundStore, suite: Suite | None = None, *, keeper: GradedRound | None = None) -> Regraded:

@@ -24,7 +24,7 @@ from resit.core.errors import KeyMissing, OverCap, ResitError, RoundError, Unpri
 from resit.core.paths import rounds_dir as default_rounds_dir
 from resit.core.records import Fault, Row, Setting, Usage, run_key
 from resit.core.rounds.clock import Clock
-from resit.core.rounds.graded import DamagedResult, Graded, GradedRound, bake, load_entries
+from resit.core.rounds.graded import DamagedResult, Graded, GradedRound, load_entries
 from resit.core.rounds.plan import Plan, PlannedSetting, RoundPlan, chosen_questions, make_plan
 from resit.core.rounds.reviews import read_reviews, settled_keys
 from resit.core.rounds.runner import Emit, Runner
@@ -424,7 +424,7 @@ def _plan_against(
     """What is owed, held against what the round holds."""
     if keeper is None:
         return make_plan(suite, round_plan, {}), None
-    graded = keeper.grade(bake(suite), round_plan)
+    graded = keeper.grade(suite, round_plan)
     plan = make_plan(
         suite,
         round_plan,
@@ -441,7 +441,7 @@ def _plan_against(
 
 def _start(prepared: Prepared, parts: _Parts, emit: Emit) -> Runner:
     suite, round_plan = prepared.plan.suite, prepared.round
-    store = prepared.store or RoundStore.create(parts.rounds_dir, round_plan, bake(suite))
+    store = prepared.store or RoundStore.create(parts.rounds_dir, round_plan, suite)
     store.lock()
     try:
         return _runner(prepared, parts, store, emit)
@@ -454,12 +454,12 @@ def _runner(prepared: Prepared, parts: _Parts, store: RoundStore, emit: Emit) ->
     """The runner of a locked round. What is owed is worked out again, for another process may have run it since."""
     suite, round_plan = prepared.plan.suite, prepared.round.model_copy(update={"id": store.id})
     keeper = GradedRound(store)
-    for result in keeper.grade(bake(suite), round_plan).damaged:
+    for result in keeper.grade(suite, round_plan).damaged:
         store.set_aside(result.key)
     plan, graded = _plan_against(keeper, suite, round_plan, parts.again, parts.only)
     assert graded is not None
     store.save_plan(round_plan)
-    store.save_suite(bake(suite))
+    store.save_suite(suite)
     barred = {problem.setting.label: _as_fault(problem.error) for problem in prepared.problems}
     done = frozenset(plan.done)
     reviews = read_reviews(store)
