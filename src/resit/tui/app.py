@@ -28,10 +28,10 @@ from resit.tui.looks import THEME_ORDER, THEMES, ControlGuard
 from resit.tui.messages import ProgressChanged, RoundOver, Start
 from resit.tui.preferences import Preferences
 from resit.tui.screens.base import ResitScreen
-from resit.tui.session import TICKS_PER_S, Session
+from resit.tui.session import TICKS_PER_S, BegunLike, Session
 
 if TYPE_CHECKING:
-    from resit.core.rounds.session import Prepared
+    from resit.core.suite import Suite
 
 _SCREENS = {
     "suites": ("resit.tui.screens.suites", "SuitesScreen"),
@@ -97,13 +97,14 @@ class ResitApp(App[int]):
         try:
             if self.start.demo:
                 from resit.tui.demo import prepare_demo
+                from resit.tui.starting import start
 
-                if self.start_round(prepare_demo()):
-                    self.open("live")
+                prepared = prepare_demo()
+                start(self, prepared, prepared.plan.suite)
             else:
-                from resit.core.rounds.store import RoundStore
+                from resit.tui.starting import follow
 
-                self.open("results", RoundStore.find(paths.rounds_dir(), self.start.watch).path)
+                follow(self, self.start.watch)
         except ResitError as error:
             self.say(str(error), severity="error")
 
@@ -166,23 +167,16 @@ class ResitApp(App[int]):
 
     # -- the round --------------------------------------------------------------------------------------------------
 
-    def start_round(self, prepared: Prepared) -> bool:
-        """Run a prepared round in the App's own worker, so that leaving a screen cancels nothing.
+    def start_round(self, begun: BegunLike, suite: Suite | None = None, round_path: Path | None = None) -> None:
+        """Run a started round in the App's own worker, so that leaving a screen cancels nothing.
 
-        Returns:
-            False when it could not start; the reason has been said.
+        Its runner must send events to `self.session.emit`.
         """
         if self.session.running:
             self.say("A round runs already: stop it first, or wait for its end.", severity="warning")
-            return False
-        try:
-            runner = prepared.start(self.session.emit)
-        except ResitError as error:
-            self.say(str(error), severity="error")
-            return False
-        self.session.begin(runner, prepared.plan.suite)
+            return
+        self.session.begin(begun.runner, suite, round_path)
         self.run_worker(self.session.run(), name="round", group="round", exit_on_error=False)
-        return True
 
     def tell_news(self) -> None:
         """Hand the newest picture to every open screen."""

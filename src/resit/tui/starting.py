@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resit.core.errors import ResitError, RoundError
 from resit.core.records import Setting
 from resit.tui.choice import Choice, Pick
+from resit.tui.messages import ProgressChanged
 
 if TYPE_CHECKING:
     from resit.core.calling.client import Client
+    from resit.core.rounds.follow import RoundFollower
     from resit.core.rounds.session import Prepared
     from resit.core.suite import Suite
     from resit.tui.app import ResitApp
-    from resit.tui.session import RunnerLike
 
+FOLLOW_S = 0.5
+"""How often a round of another process is looked at; it writes its state as often."""
 DEMO_PACE = 0.6
 """Share of the recorded seconds that a reply takes in the app: slow enough to watch, fast enough to wait for."""
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A started runner, as the session wants it."""
-
-    runner: RunnerLike
 
 
 def clients_for(settings: Iterable[Setting]) -> Mapping[str, Client] | None:
@@ -58,18 +54,11 @@ def prepare(suite: Suite, choice: Choice, round_path: Path | None, *, fresh: boo
     )
 
 
-def start(app: ResitApp, prepared: Prepared, suite: Suite) -> bool:
+def start(app: ResitApp, prepared: Prepared) -> bool:
     """Start a prepared round and go to the live screen; says why when it cannot."""
-    if app.session.running:
-        app.say("A round runs already: ctrl+l goes to it. Stop it first, or wait for its end.", severity="warning")
-        return False
-    try:
-        runner = prepared.start(app.session.emit)
-    except ResitError as error:
-        app.say(str(error), severity="error")
+    if not app.start_round(prepared):
         return False
     app.session.watching = False
-    app.start_round(Begun(runner), suite, runner.store.path)
     app.open("live")
     return True
 
@@ -77,12 +66,13 @@ def start(app: ResitApp, prepared: Prepared, suite: Suite) -> bool:
 def go_on(app: ResitApp, path: Path) -> None:
     """Ask what a saved round still owes."""
     from resit.core.rounds.session import prepare_round
+    from resit.core.rounds.shelf import present_suite
     from resit.core.rounds.store import RoundStore
 
     try:
         store = RoundStore.open(path)
         plan = store.plan()
-        suite = suite_of(store.suite(), plan.suite_path)
+        suite = present_suite(plan)[0] or store.suite()
         clients = clients_for(planned.setting for planned in plan.settings)
         prepared = prepare_round(suite, round=str(path), clients=clients)
     except ResitError as error:
@@ -91,19 +81,7 @@ def go_on(app: ResitApp, path: Path) -> None:
     if not prepared.plan.jobs:
         app.say("Nothing is owed: every run of this round has a reply.")
     else:
-        start(app, prepared, suite)
-
-
-def suite_of(asked: Suite, path: str | None) -> Suite:
-    """The suite's file as it is now, else the suite as it was asked."""
-    from resit.core.suite_file import load_suite
-
-    if path is None:
-        return asked
-    try:
-        return load_suite(Path(path))
-    except (ResitError, OSError):
-        return asked
+        start(app, prepared)
 
 
 def picks_of(path: Path) -> tuple[Pick, ...]:
@@ -116,3 +94,43 @@ def picks_of(path: Path) -> tuple[Pick, ...]:
         return ()
     settings = [planned.setting for planned in plan.settings]
     return tuple(dict.fromkeys(Pick(s.model, s.effort, s.provider) for s in settings))
+
+
+def follow(app: ResitApp, ref: str | Path) -> None:
+    """Show a round that another process runs, as it goes on; it is not touched."""
+    from resit.core import paths
+    from resit.core.rounds.follow import RoundFollower
+    from resit.core.rounds.store import RoundStore
+
+    session = app.session
+    if session.running:
+        app.say("A round runs here already: ctrl+l goes to it.", severity="warning")
+        return
+    try:
+        store = RoundStore.open(ref) if isinstance(ref, Path) else RoundStore.find(paths.rounds_dir(), ref)
+        session.suite, session.round_path = store.suite(), store.path
+        session.progress = RoundFollower(store).progress()
+    except ResitError as error:
+        app.say(str(error), severity="error")
+        return
+    session.ended = session.progress.ended
+    session.watching = True
+    app.run_worker(_follow(app, RoundFollower(store)), name="follow", group="follow", exclusive=True, exit_on_error=False)
+    app.open("live")
+
+
+async def _follow(app: ResitApp, follower: RoundFollower) -> None:
+    """Hand every new picture to the screens until the round has ended, or another one is looked at."""
+    session = app.session
+    path = session.round_path
+    while session.watching and session.round_path == path:
+        # Reading a large round takes tens of milliseconds, which keys would feel.
+        progress = await asyncio.to_thread(follower.progress)
+        if not session.watching or session.round_path != path:
+            return
+        session.progress, session.ended = progress, progress.ended
+        for screen in app.screen_stack:
+            screen.post_message(ProgressChanged(progress, (), ()))
+        if progress.ended is not None:
+            return
+        await asyncio.sleep(FOLLOW_S)

@@ -12,7 +12,9 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 
-from resit.core.records import Row
+from resit.core.errors import ResitError
+from resit.core.records import Row, run_key
+from resit.tui.filters import below_full
 from resit.tui.live_words import end_line, money_line, progress_figures, status_line, waiting_lines
 from resit.tui.messages import ProgressChanged, RoundOver, SuiteChanged
 from resit.tui.screens.base import ResitScreen
@@ -23,7 +25,10 @@ from resit.tui.widgets.stream_pane import StreamPane
 from resit.tui.widgets.table import ResultsGrid
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from resit.core.rounds.progress import Progress
+    from resit.tui.round_view import RoundView
 
 _SECOND = 1.0
 _RATE_SAMPLES = 24
@@ -58,6 +63,7 @@ class LiveScreen(ResitScreen):
         self._spent: list[float] = []
         self._show_all = False
         self._problem = ""
+        self._view: RoundView | None = None
 
     def compose_body(self) -> ComposeResult:
         """Settings, money, what waits, the lines, one reply as it streams."""
@@ -123,7 +129,7 @@ class LiveScreen(ResitScreen):
 
     def _add(self, entry: LiveEntry) -> None:
         self._all.append(entry)
-        if entry.row.outcome != "pass":
+        if below_full(entry.row):
             self._misses.append(entry)
         if entry.row.seconds is not None:
             insort(self._seconds.setdefault(entry.row.setting, []), entry.row.seconds)
@@ -159,9 +165,15 @@ class LiveScreen(ResitScreen):
 
     def _end_line(self) -> Content:
         session = self.resit.session
-        if session.running or self._progress is None:
+        if self._progress is None or self._runs:
             return Content("")
         return end_line(self._progress, session.ended or self._progress.ended, self._problem, self._unread())
+
+    @property
+    def _runs(self) -> bool:
+        """Whether the round goes on, here or in the process that is followed."""
+        session = self.resit.session
+        return session.running or (session.watching and session.ended is None)
 
     def _unread(self) -> int:
         return sum(1 for entry in self._misses if entry.row.verdict is None)
@@ -214,13 +226,11 @@ class LiveScreen(ResitScreen):
     def _ours(self) -> bool:
         """Whether there is a round here to steer; says why not."""
         session = self.resit.session
-        if not session.running:
+        if not self._runs:
             self.say("The round has ended.")
-            return False
-        if session.watching:
+        elif session.watching:
             self.say("Another process runs this round: pause or stop it there.", severity="warning")
-            return False
-        return True
+        return session.running
 
     def action_stop(self) -> None:
         """Ask, then stop; what is finished is saved."""
@@ -253,14 +263,21 @@ class LiveScreen(ResitScreen):
 
     def action_watch(self) -> None:
         """Watch a reply stream: the newest, then the one in view, then none."""
+        if self.resit.session.watching:
+            self.say("Replies can be watched only where the round runs.")
+            return
         pane = self.query_one(StreamPane)
         self.resit.session.watch(pane.next_mode(self._progress))
         self._draw()
 
     def action_results(self) -> None:
         """To the results, as far as they are."""
-        if (path := self.resit.session.round_path) is not None:
+        if (path := self.resit.session.round_path) is None:
+            return
+        try:
             self.resit.open("results", path)
+        except ResitError as error:
+            self.say(str(error), severity="error")
 
     @property
     def chosen(self) -> Row | None:
@@ -280,12 +297,27 @@ class LiveScreen(ResitScreen):
             self.say("Nothing to read yet.")
             return
         self.query_one(LiveLog).following = False
-        self.resit.open("results", path, focus=row)
+        try:
+            self._open_miss(path, row)
+        except ResitError as error:
+            self.say(str(error), severity="error")
+
+    def _open_miss(self, path: Path, row: Row) -> None:
+        from resit.tui.round_view import RoundView
+        from resit.tui.screens.miss import MissScreen
+
+        view = self._view
+        if view is None or view.store.path != path:
+            view = self._view = RoundView.at(path)
+        key = run_key(row.question, view.settings[row.setting], row.run)
+        if not view.has(key):
+            view.reload()
+        self.app.push_screen(MissScreen(view, key))
 
     def action_again(self) -> None:
         """After the end: ask again what has no fair answer."""
         session = self.resit.session
-        if session.running:
+        if self._runs:
             self.say("The round still runs; what fails is asked again by itself.")
         elif session.round_path is not None:
             from resit.tui.starting import go_on

@@ -10,6 +10,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from resit.core.errors import ResitError
 from resit.tui.figures import count, money, short_setting
 from resit.tui.history import PastRound, past_rounds
 from resit.tui.screens.base import ResitScreen
@@ -158,7 +159,10 @@ class RoundsScreen(ResitScreen):
         if past.problem:
             self.say(past.problem, severity="error")
             return
-        self.resit.open("results", past.path)
+        try:
+            self.resit.open("results", past.path)
+        except ResitError as error:
+            self.say(str(error), severity="error")
 
     def action_resume(self) -> None:
         """Ask what is still owed."""

@@ -56,7 +56,7 @@ class SetupScreen(ResitScreen):
         """Models with a line about the one under the cursor; the plan."""
         with Container(id="setup"):
             with Vertical(id="models", classes="panel"):
-                yield ModelGrid(id="grid")
+                yield ModelGrid(id="model-grid")
                 yield PlainStatic(id="model-detail")
             with VerticalScroll(id="plan", classes="panel"):
                 yield PlanPanel("Reading models and prices …", id="plan-text")
@@ -178,7 +178,7 @@ class SetupScreen(ResitScreen):
             self._start_when_planned = True
         elif not self._prepared.plan.jobs:
             self.say("Nothing is owed: + adds runs, n starts a new round.")
-        elif starting.start(self.resit, self._prepared, self._suite):
+        elif starting.start(self.resit, self._prepared):
             # A started round has written its plan: coming back here plans what is left of it.
             self._prepared = None
 

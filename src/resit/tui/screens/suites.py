@@ -88,14 +88,18 @@ class SuitesScreen(ResitScreen):
     @work(thread=True, exclusive=True, group="shelf", exit_on_error=False)
     def look(self) -> None:
         """Look at the files, read those that changed, and show what is new."""
-        found = shelf.find(self._paths_given(), self._cwd, paths.data_dir() / "suites", _samples())
+        found = shelf.find(self._find_given(), self._cwd, paths.data_dir() / "suites", _samples())
         known = {item.path: item for item in self._shelf}
         fresh = tuple(shelf.refreshed(item, known.get(item.path)) for item in found)
         if fresh != self._shelf:
             self.app.call_from_thread(self._show_shelf, fresh)
 
-    def _paths_given(self) -> tuple[str, ...]:
-        return self.resit.start.paths if self._given is None else self._given
+    def _find_given(self) -> tuple[str, ...]:
+        """Files named on the command line; in the demo a copy of its suite, so that edits do not touch the sample."""
+        if self._given is not None:
+            return self._given
+        start = self.resit.start
+        return (str(_demo_copy()), *start.paths) if start.demo else start.paths
 
     def _show_shelf(self, fresh: tuple[Shelved, ...]) -> None:
         self._shelf = fresh
@@ -275,6 +279,16 @@ class SuitesScreen(ResitScreen):
         """To the suite's pane and back."""
         pane = self.query_one("#suite", VerticalScroll)
         (self.query_one(OptionList) if pane.has_focus else pane).focus()
+
+
+def _demo_copy() -> Path:
+    from resit.demo import demo_suite_path
+
+    sample = demo_suite_path()
+    try:
+        return shelf.copy_to(sample, paths.data_dir() / "demo")
+    except OSError:
+        return sample
 
 
 def _samples() -> list[Path]:
