@@ -1,0 +1,250 @@
+"""The command line: parse, choose a front end, turn errors into one line and an exit code.
+
+Exit codes: 0 done; 1 below `--fail-under`, or faults found by `check`; 2 usage or a refused suite; 3 stopped by cap or
+quota; 4 some runs have no fair answer; 70 a defect of resit's own, with a log file; 130 interrupted, saved.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+from resit import __version__
+
+if TYPE_CHECKING:
+    from resit.core.config import Secret
+
+USAGE, DEFECT, INTERRUPTED = 2, 70, 130
+
+COMMANDS: dict[str, str] = {
+    "demo": "the app on a sample suite with recorded replies; off a terminal: the same, as text",
+    "run": "ask a suite's questions of models, and go on where an earlier run of it stopped",
+    "watch": "follow a round that another process runs",
+    "check": "what is wrong with suites, and the self-test",
+    "score": "grade answers that are already saved, no calls",
+    "grade": "grade a round again, no calls: how many regraded, how many flipped",
+    "show": "the table of a round, as text",
+    "spend": "what was spent, by day, model and suite",
+    "models": "what can be asked: efforts, prices with date and source, keys",
+}
+
+_ROUND = "a round: its folder, its id, or `last`"
+_SUITE = "a suite file, or sample:NAME"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line; the exit code."""
+    _make_streams_forgiving()
+    try:
+        return _run(list(sys.argv[1:] if argv is None else argv))
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else USAGE
+    except KeyboardInterrupt:
+        sys.stderr.write("resit: interrupted\n")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader of our output left. Python would complain once more when it flushes at exit.
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:
+        return _report(error)
+
+
+def _run(argv: list[str]) -> int:
+    if not argv or (argv[0] not in COMMANDS and not argv[0].startswith("-")):
+        return _open_app(argv)
+    if argv[0] == "--":
+        return _open_app(argv[1:])
+    args = _parser().parse_args(argv)
+    args.argv = argv
+    if args.command == "demo" and _on_terminal():
+        from resit.tui.app import run_app
+
+        return run_app(demo=True)
+    command: Callable[[argparse.Namespace], int] = importlib.import_module(f"resit.plain.{args.command}").main
+    return command(args)
+
+
+def _open_app(paths: list[str]) -> int:
+    """The app, with these suites first."""
+    for path in paths:
+        if path.startswith("-"):
+            return _usage(f"unknown option {path!r}: resit --help lists what there is")
+        if not Path(path).exists() and not path.startswith("sample:"):
+            return _usage(_no_such(path))
+    if not _on_terminal():
+        return _usage("the app needs a terminal: `resit demo`, `resit run` and `resit show` work without one")
+    from resit.tui.app import run_app
+
+    return run_app([_suite_path(path) for path in paths])
+
+
+def _suite_path(text: str) -> str:
+    if not text.startswith("sample:"):
+        return text
+    from resit.core.suite_file import find_suite
+
+    return str(find_suite(text))
+
+
+def _no_such(word: str) -> str:
+    near = difflib.get_close_matches(word, COMMANDS, n=1)
+    mend = f"did you mean `resit {near[0]}`?" if near else "resit --help lists the commands"
+    return f"there is no command or file {word!r}: {mend}"
+
+
+def _on_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+
+
+def _usage(message: str) -> int:
+    from resit.core.printable import one_line
+
+    sys.stderr.write(f"resit: {one_line(message)}\n")
+    return USAGE
+
+
+def _report(error: Exception) -> int:
+    from resit.core.errors import OverCap, ResitError
+
+    if isinstance(error, OverCap):
+        _usage(str(error))
+        return 3
+    if isinstance(error, ResitError):
+        return _usage(str(error))
+    return _report_defect(error)
+
+
+def _report_defect(error: Exception) -> int:
+    """Two lines for the person; the rest, without any value, in a file."""
+    import traceback
+
+    from resit.core.config import scrub
+    from resit.core.paths import atomic_write, data_dir
+
+    lines = traceback.format_exception(error)
+    path = data_dir() / "logs" / f"defect-{os.getpid()}.log"
+    try:
+        atomic_write(path, scrub("".join(lines), _known_keys()).encode(errors="backslashreplace"))
+        where = f"the whole story is in {path}"
+    except OSError:
+        where = "its story could not be written down"
+    _usage(f"a defect of resit's own ({type(error).__name__}); what was kept is safe, and the same command goes on")
+    _usage(f"{where}; please report it")
+    return DEFECT
+
+
+def _known_keys() -> tuple[Secret, ...]:
+    from resit.core.config import ANTHROPIC_KEY, find_key
+    from resit.core.errors import ConfigError
+
+    with suppress(ConfigError, OSError):
+        found = find_key(ANTHROPIC_KEY, Path.cwd())
+        return (found,) if found is not None else ()
+    return ()
+
+
+def _make_streams_forgiving() -> None:
+    """A terminal that cannot write a character gets its escape, not an exception."""
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(AttributeError, ValueError):
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+class _Parser(argparse.ArgumentParser):
+    """Complains in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and where help is; exit 2."""
+        _usage(f"{message}: {self.prog} --help says what it takes")
+        raise SystemExit(USAGE)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="resit",
+        usage="resit [PATH...]            the app\n       resit COMMAND ... [--help]",
+        description="A private exam for language models, retaken with every new model.",
+        epilog=__doc__.split("\n\n")[1] if __doc__ else None,
+    )
+    parser.add_argument("--version", action="version", version=f"resit {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    made = {name: commands.add_parser(name, help=about, description=about) for name, about in COMMANDS.items()}
+    _add_run(made["run"])
+    made["watch"].add_argument("round", metavar="ROUND", help=_ROUND)
+    made["check"].add_argument("suites", metavar="SUITE", nargs="+", help=_SUITE)
+    made["score"].add_argument("replies", metavar="REPLIES", help='{"ID": "answer"} or {"models": {NAME: {"answers": …')
+    made["score"].add_argument("questions", metavar="QUESTIONS", help="a suite file of any form; needs no prompts")
+    made["grade"].add_argument("round", metavar="ROUND", help=_ROUND)
+    made["show"].add_argument("round", metavar="ROUND", help=_ROUND)
+    made["show"].add_argument("--misses", action="store_true", help="every run below full marks, in full")
+    for name in ("run", "check", "score", "grade", "show", "spend", "models"):
+        made[name].add_argument("--json", action="store_true", help="one JSON object on standard output")
+    return parser
+
+
+def _add_run(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("suite", metavar="SUITE", help=_SUITE)
+    add(
+        "-m", "--model", metavar="MODEL[@EFFORT,...]", action="append", dest="models", default=[],
+        help="a model, with efforts (low, medium, high, xhigh, max; off or low+off without thinking); repeatable",
+    )  # fmt: skip
+    add("-n", "--runs", metavar="RUNS", type=_count, help="runs of each question (the suite's own number)")
+    add("--variant", action="append", dest="variants", default=[], metavar="V", help="a wording; repeatable")
+    add("--only", action="append", default=[], metavar="ID|KIND", help="only this question or kind; repeatable")
+    add("--cap", metavar="USD", type=_money, help="the most the round may cost")
+    pace = parser.add_mutually_exclusive_group()
+    pace.add_argument("--serial", action="store_true", help="one call at a time, so that seconds are clean")
+    pace.add_argument("--concurrency", metavar="N", type=_count, help="calls at a time")
+    add(
+        "--round",
+        metavar="R",
+        help="the round to go on with or add to: its folder, its id, `last`; `new` starts another",
+    )
+    add("--base-url", metavar="URL", help="a compatible server; shown and recorded")
+    add("--dry-run", action="store_true", help="say what would be asked and what it may cost; ask nothing")
+    add(
+        "--fail-under", metavar="X", type=_share,
+        help="exit 1 when a setting's lowest score is below X: 0.9, 90 and 90%% mean the same, 1 means full marks",
+    )  # fmt: skip
+
+
+def _count(text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = 0
+    if not 1 <= number <= 100_000:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 1 on")
+    return number
+
+
+def _money(text: str) -> Decimal:
+    try:
+        amount = Decimal(text.removeprefix("$"))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite() or amount < 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not an amount in US dollars")
+    return amount
+
+
+def _share(text: str) -> float:
+    try:
+        amount = Decimal(text.removesuffix("%"))
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    share = amount / 100 if text.endswith("%") or (amount.is_finite() and amount > 1) else amount
+    if not share.is_finite() or not 0 <= share <= 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither a share from 0 to 1 nor a percentage")
+    return float(share)

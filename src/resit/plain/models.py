@@ -1,0 +1,152 @@
+"""`resit models`: what can be asked, at what price, with which key."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from resit.core.calling.models import ALIASES, ModelInfo, ask_models, cached_models, known_models
+from resit.core.config import (
+    ANTHROPIC_KEY,
+    Endpoint,
+    ModelsFile,
+    endpoint_for,
+    find_key,
+    load_models_file,
+)
+from resit.core.records import Fault, Setting
+from resit.core.spend.prices import Price, price_for
+from resit.plain.text import jsonable, note, say, say_json, table
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """One model as it can be asked from here."""
+
+    info: ModelInfo
+    price: Price | None
+    endpoint: Endpoint
+    key_found: bool | None
+    """None: its server is sent no key."""
+
+    @property
+    def aliases(self) -> list[str]:
+        """Short names for it."""
+        return [alias for alias, model in ALIASES.items() if model == self.info.id]
+
+    @property
+    def efforts(self) -> str:
+        """What it takes, as it is written after `@`."""
+        if self.info.efforts is None:
+            return "not known"
+        off = "" if self.info.thinking_off in (None, "impossible") else " off"
+        return (" ".join(self.info.efforts) or "none") + off
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the models; 0."""
+    models_file, now = load_models_file(), datetime.now(UTC)
+    _refresh(models_file, now)
+    listed = list_models(models_file, now)
+    if args.json:
+        say_json({"models": [_as_json(model, now.date()) for model in listed]})
+        return 0
+    head = ("model", "efforts", "input", "output", "price from", "key", "endpoint")
+    say(table(head, [_cells(model, now.date()) for model in listed], right=(2, 3), limit=60))
+    say()
+    say("prices in US dollars per million tokens; models.toml in the settings folder adds models and prices")
+    say(f"short names: {', '.join(f'{alias} = {model}' for alias, model in ALIASES.items())}")
+    return 0
+
+
+def list_models(models_file: ModelsFile, now: datetime) -> list[Listed]:
+    """Every model that something is known of; the person's own first."""
+    known = known_models(models_file, now=now)
+    keys: dict[str, bool] = {}
+    own = [info for model, info in known.items() if model in models_file.models]
+    rest = [info for model, info in known.items() if model not in models_file.models]
+    return [_listed(info, models_file, keys, now) for info in (*own, *rest)]
+
+
+def _listed(info: ModelInfo, models_file: ModelsFile, keys: dict[str, bool], now: datetime) -> Listed:
+    setting = Setting(model=info.id, provider=info.provider)
+    endpoint = endpoint_for(setting, models_file)
+    return Listed(info, price_for(setting, models_file, now), endpoint, _key_found(endpoint, keys))
+
+
+def _key_found(endpoint: Endpoint, keys: dict[str, bool]) -> bool | None:
+    if endpoint.key is None:
+        return None
+    if endpoint.key not in keys:
+        keys[endpoint.key] = find_key(endpoint.key, Path.cwd()) is not None
+    return keys[endpoint.key]
+
+
+def _refresh(models_file: ModelsFile, now: datetime) -> None:
+    """Ask the API what its models take, once a week, where there is a key to ask with."""
+    if cached_models(now) or find_key(ANTHROPIC_KEY, Path.cwd()) is None:
+        return
+    endpoint = endpoint_for(Setting(model=""), models_file)
+    found = asyncio.run(_ask(endpoint, known_models(models_file, now=now), now))
+    if isinstance(found, Fault):
+        note(f"{endpoint.said} did not say what its models take ({found.said}): this is resit's own table")
+
+
+async def _ask(endpoint: Endpoint, known: Mapping[str, ModelInfo], now: datetime) -> tuple[ModelInfo, ...] | Fault:
+    from resit.core.calling.anthropic_client import AnthropicClient
+    from resit.core.calling.providers import key_for
+
+    client = AnthropicClient(endpoint, key_for(endpoint, Path.cwd()), models=known)
+    try:
+        return await ask_models(client, now=now)
+    finally:
+        await client.close()
+
+
+def _cells(model: Listed, today: date) -> list[str]:
+    price = model.price
+    rates = ["no price", "no price"] if price is None else [_rate(price, "input"), _rate(price, "output")]
+    source = "" if price is None else price.label + (", old" if price.stale(today) else "")
+    key = (
+        "none needed"
+        if model.key_found is None
+        else f"{model.endpoint.key} {'found' if model.key_found else 'not found'}"
+    )
+    return [model.info.id, model.efforts, *rates, source, key, model.endpoint.said]
+
+
+def _rate(price: Price, kind: str) -> str:
+    """`0.10`, and `0.10-0.50` where long prompts cost more."""
+    rates = [getattr(tier, kind) for tier in (price, *price.tiers)]
+    low, high = min(rates), max(rates)
+    return f"{low:.2f}" if low == high else f"{low:.2f}-{high:.2f}"
+
+
+def _as_json(model: Listed, today: date) -> dict[str, object]:
+    price, info = model.price, model.info
+    return {
+        "model": info.id,
+        "aliases": model.aliases,
+        "provider": info.provider,
+        "efforts": info.efforts,
+        "default_effort": info.default_effort,
+        "thinking_off": info.thinking_off,
+        "max_output": info.max_output,
+        "source": info.source,
+        "as_of": info.as_of.isoformat() if info.as_of else None,
+        "price": None if price is None else _price_json(price, today),
+        "key": model.endpoint.key,
+        "key_found": model.key_found,
+        "endpoint": model.endpoint.url,
+        "endpoint_source": model.endpoint.source,
+    }
+
+
+def _price_json(price: Price, today: date) -> object:
+    return jsonable(price.model_dump() | {"as_of": price.as_of.isoformat() if price.as_of else None}) | {
+        "stale": price.stale(today)
+    }

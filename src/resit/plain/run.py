@@ -1,0 +1,192 @@
+"""`resit run`: a round from the command line."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import shlex
+import signal
+import sys
+from collections.abc import Sequence
+
+from resit.core.calling.models import known_models, provider_for, resolve_model
+from resit.core.config import ModelsFile, load_models_file
+from resit.core.errors import Unpriced, UsageError
+from resit.core.records import EFFORTS, Effort, Setting
+from resit.core.rounds.events import RoundEnded
+from resit.core.rounds.runner import Runner
+from resit.core.rounds.session import Prepared, prepare_round
+from resit.core.scoring.grid import unsettled
+from resit.core.suite import PLAIN
+from resit.core.suite_file import find_suite, load_suite
+from resit.plain.dry_run import print_dry_run
+from resit.plain.lines import Lines
+from resit.plain.opened import Opened, open_round
+from resit.plain.show import print_round, round_json
+from resit.plain.text import note, plural, say, say_json
+
+GRACE_S = 5.0
+"""How long an interrupt waits for the calls that are out; a second one does not wait."""
+
+BELOW, CAP_OR_QUOTA, UNSETTLED, INTERRUPTED = 1, 3, 4, 130
+
+
+def main(args: argparse.Namespace) -> int:
+    """Ask what is owed, print the table; the exit code says how it ended."""
+    suite = load_suite(find_suite(args.suite))
+    models_file = load_models_file()
+    prepared = prepare_round(
+        suite,
+        parse_settings(args.models, args.variants, models_file),
+        args.runs,
+        cap_usd=args.cap,
+        serial=args.serial or None,
+        concurrency=args.concurrency,
+        only=tuple(args.only),
+        round=args.round,
+        base_url=args.base_url,
+        models_file=models_file,
+    )
+    if args.dry_run:
+        print_dry_run(prepared, as_json=args.json)
+        return 0
+    _check_problems(prepared)
+    ended, round_id = play(prepared, as_json=args.json)
+    found = open_round(round_id)
+    _print(found, ended, as_json=args.json)
+    _say_how_it_ended(found, ended, args.argv)
+    return exit_code(found, ended, args.fail_under)
+
+
+def parse_settings(models: Sequence[str], variants: Sequence[str], models_file: ModelsFile) -> tuple[Setting, ...]:
+    """What `-m` and `--variant` ask for: every model at every of its efforts in every wording, each once.
+
+    Raises:
+        UsageError: An effort that no model has, or wordings without a model.
+    """
+    if variants and not models:
+        raise UsageError("--variant needs a model", hint="-m MODEL names one")
+    known = known_models(models_file)
+    found: dict[Setting, None] = {}
+    for text in models:
+        name, efforts = _split(text)
+        model = resolve_model(name, known)
+        for effort, off in efforts:
+            for variant in variants or [PLAIN]:
+                setting = Setting(
+                    model=model,
+                    effort=effort,
+                    variant=variant,
+                    thinking="off" if off else "default",
+                    provider=provider_for(model, models_file),
+                )
+                found[setting] = None
+    return tuple(found)
+
+
+def _split(text: str) -> tuple[str, list[tuple[Effort | None, bool]]]:
+    """Model and efforts of `MODEL[@EFFORT,...]`. A model's own name may hold an `@`, before the last one."""
+    name, at, tail = text.rpartition("@")
+    if not at:
+        name, tail = text, "default"
+    if not name.strip():
+        raise UsageError(f"-m {text!r} names no model", hint="resit models lists them")
+    return name.strip(), [_effort(word.strip(), text) for word in tail.split(",")]
+
+
+def _effort(word: str, text: str) -> tuple[Effort | None, bool]:
+    level, _, off = word.partition("+")
+    if level == "off" and not off:
+        level, off = "default", "off"
+    for effort in (None, *EFFORTS):
+        if level == (effort or "default") and off in ("", "off"):
+            return effort, off == "off"
+    raise UsageError(f"-m {text}: there is no effort {word!r}", hint=f"it can be {', '.join(EFFORTS)}, off or low+off")
+
+
+def play(prepared: Prepared, *, as_json: bool = False) -> tuple[RoundEnded, str]:
+    """Run a prepared round, showing it as this terminal or pipe can; how it ended, and the round's id."""
+    on_terminal = sys.stdout.isatty()
+    lines = Lines(live=sys.stderr.isatty() and (on_terminal or as_json), plain=not on_terminal and not as_json)
+    for text in prepared.notes:
+        note(text)
+    runner = prepared.start(lines.emit)
+    try:
+        ended = asyncio.run(_run(runner, lines))
+    finally:
+        lines.clear()
+    return ended, runner.store.id
+
+
+async def _run(runner: Runner, lines: Lines) -> RoundEnded:
+    loop = asyncio.get_running_loop()
+    asked = 0
+
+    def interrupted() -> None:
+        nonlocal asked
+        asked += 1
+        if asked == 1:
+            lines.line(f"stopping: calls that are out get {GRACE_S:.0f} s; again to stop at once", problem=True)
+        runner.stop(GRACE_S if asked == 1 else 0.0)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
+            loop.add_signal_handler(number, interrupted)
+    return await runner.run()
+
+
+def exit_code(found: Opened, ended: RoundEnded, fail_under: float | None = None) -> int:
+    """The exit code for how a round ended; the first that applies: interrupted, cap or quota, unsettled, below."""
+    if ended.reason == "stopped":
+        return INTERRUPTED
+    if ended.reason in ("cap", "quota"):
+        return CAP_OR_QUOTA
+    if ended.owed or any(unsettled(row) for row in found.graded.rows):
+        return UNSETTLED
+    lowest = [found.grid.summaries[p.setting.label].lowest_score for p in found.plan.settings]
+    if fail_under is not None and any(share is None or share < fail_under for share in lowest):
+        return BELOW
+    return 0
+
+
+def _check_problems(prepared: Prepared) -> None:
+    """Settings that cannot start are named; without a price under a cap nothing starts.
+
+    Raises:
+        Unpriced: A model has no price, and there is a cap.
+    """
+    for problem in prepared.problems:
+        if isinstance(problem.error, Unpriced):
+            raise Unpriced(
+                f"{problem.setting.model} has no price, so --cap cannot hold",
+                hint="add its price to models.toml, or run it without --cap",
+            )
+    if prepared.startable:
+        for problem in prepared.problems:
+            note(f"{problem.said}; the other settings go on")
+
+
+def _print(found: Opened, ended: RoundEnded, *, as_json: bool) -> None:
+    # A closed pipe or terminal is no reason to lose the exit code.
+    with contextlib.suppress(OSError):
+        if as_json:
+            end = {"reason": ended.reason, "said": ended.said, "owed": ended.owed}
+            say_json({**round_json(found), "ended": end})
+        else:
+            say()
+            print_round(found)
+
+
+def _say_how_it_ended(found: Opened, ended: RoundEnded, argv: Sequence[str]) -> None:
+    with contextlib.suppress(OSError):
+        if ended.reason != "done":
+            note(ended.said)
+        open_runs = sum(unsettled(row) for row in found.graded.rows)
+        again = shlex.join(["resit", *argv])
+        if ended.owed or open_runs:
+            saved = plural(len(found.graded.rows) - open_runs, "run")
+            note(f"{saved} saved in round {found.store.id}; {plural(max(ended.owed, open_runs), 'run')} owed: {again}")
+        below = sum(row.outcome in ("miss", "part") for row in found.graded.rows)
+        if below:
+            note(f"{plural(below, 'run')} below full marks: resit show {found.store.id} --misses")

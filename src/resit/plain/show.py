@@ -1,0 +1,217 @@
+"""`resit show`: a round's table as text, and its misses in full."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from decimal import Decimal
+from string import ascii_uppercase
+
+from resit.core.printable import one_line
+from resit.core.records import FAIR, Row, run_key
+from resit.core.rounds.graded import rows_json
+from resit.core.rounds.plan import build_request
+from resit.core.scoring.grade import Grade, grade
+from resit.core.scoring.grid import Cell, SettingSummary
+from resit.core.suite import Question
+from resit.plain.opened import Opened, open_round
+from resit.plain.text import block, dollars, jsonable, percent, plural, say, say_json, score, table
+
+
+def main(args: argparse.Namespace) -> int:
+    """Print the table; 0."""
+    found = open_round(args.round)
+    if args.json:
+        say_json(round_json(found))
+        return 0
+    print_round(found)
+    if args.misses:
+        for text in misses(found):
+            say()
+            say(text)
+    return 0
+
+
+def round_json(found: Opened) -> dict[str, object]:
+    """The round as `--json` of run, show and grade prints it."""
+    rows = found.graded.rows
+    sums = [found.grid.summaries[p.setting.label] for p in found.plan.settings]
+    costs = [row.cost_usd for row in rows if row.cost_usd is not None]
+    return {
+        "round": found.store.id,
+        "suite": found.plan.suite,
+        "rule": {
+            "digest": found.suite.rule_digest,
+            "set_at": found.plan.rule_set_at.isoformat(),
+            "edits_since": sum(edit.at > found.plan.rule_set_at for edit in found.suite.edits),
+        },
+        "settings": [
+            {"endpoint": planned.endpoint, **_summary_json(summary)}
+            for planned, summary in zip(found.plan.settings, sums, strict=True)
+        ],
+        "runs": rows_json(rows),
+        "totals": {
+            "planned": sum(s.planned for s in sums),
+            "graded": sum(row.outcome in FAIR for row in rows),
+            "unsettled": sum(s.unsettled for s in sums),
+            "passed": sum(row.outcome == "pass" for row in rows),
+            "cost_usd": jsonable(sum(costs, Decimal(0)) if costs else None),
+            "at_least": len(costs) < len(rows),
+        },
+    }
+
+
+def _summary_json(summary: SettingSummary) -> dict[str, object]:
+    return {
+        "setting": summary.setting.label,
+        "model": summary.setting.model,
+        "effort": summary.setting.effort,
+        "variant": summary.setting.variant,
+        "thinking": summary.setting.thinking,
+        "graded": summary.graded,
+        "planned": summary.planned,
+        "lowest_score": summary.lowest_score,
+        "lowest_full": summary.lowest_full,
+        "of": summary.of,
+        "mean": summary.mean,
+        "second_lowest_score": summary.second_lowest_score,
+        "second_lowest_full": summary.second_lowest_full,
+        "unsettled": summary.unsettled,
+        "cut_off": summary.cut_off,
+        "cost_usd": jsonable(summary.cost_usd),
+        "cost_at_least": summary.cost_at_least,
+        "seconds_median": summary.seconds_median,
+    }
+
+
+def print_round(found: Opened) -> None:
+    """The settings with their sums, then every question."""
+    plan = found.plan
+    say(one_line(f"{plan.title} · round {found.store.id} · {found.rule_said}"))
+    for line in _notes(found):
+        say(one_line(line))
+    say()
+    say(_settings_table(found))
+    say()
+    say(_questions_table(found))
+    say()
+    say(_legend(found))
+
+
+def _notes(found: Opened) -> Iterator[str]:
+    for place in dict.fromkeys((p.endpoint, p.endpoint_source) for p in found.plan.settings):
+        endpoint, source = place
+        yield f"asked at {endpoint}" + ("" if source in ("default", "recorded") else f" (from {source})")
+    if found.plan.repeats == 1:
+        yield "one run of each question: untested for variance"
+    for planned in found.plan.settings:
+        summary = found.grid.summaries[planned.setting.label]
+        if summary.cut_off:
+            yield f"{summary.setting.label}: {summary.cut_off} of {summary.planned} cut off at the token limit"
+
+
+def _second(found: Opened) -> bool:
+    """True when a question of the round has a second rule."""
+    return any(q.second_rule is not None for q in found.plan.questions(found.suite))
+
+
+def _settings_table(found: Opened) -> str:
+    second = _second(found)
+    head = [
+        "",
+        "setting",
+        "full marks",
+        "lowest",
+        *(["second rule"] if second else []),
+        "graded",
+        "unsettled",
+        "median",
+        "cost",
+    ]
+    rows = []
+    for letter, planned in zip(_letters(), found.plan.settings, strict=False):
+        s = found.grid.summaries[planned.setting.label]
+        row = [letter, s.setting.label, f"{s.lowest_full}/{s.of}", percent(s.lowest_score)]
+        row += [f"{s.second_lowest_full}/{s.of}"] if second else []
+        row += [f"{s.graded}/{s.planned}", str(s.unsettled), _seconds(s.seconds_median)]
+        rows.append([*row, dollars(s.cost_usd, at_least=s.cost_at_least)])
+    return table(head, rows, right=range(2, len(head)))
+
+
+def _questions_table(found: Opened) -> str:
+    settings = [planned.setting.label for planned in found.plan.settings]
+    letters = [letter for letter, _ in zip(_letters(), settings, strict=False)]
+    rows = [
+        [q.id, q.kind, *(_cell(found.grid.cells.get((q.id, label)), q) for label in settings)]
+        for q in found.plan.questions(found.suite)
+    ]
+    return table(["question", "kind", *letters], rows, limit=32)
+
+
+def _cell(cell: Cell | None, question: Question) -> str:
+    """The lowest score, the second rule's beside it where it says something else, and what is unsettled."""
+    if cell is None or not (cell.count or cell.unsettled):
+        return "·"
+    text = score(cell.lowest)
+    if question.second_rule is not None and cell.second_lowest not in (None, cell.lowest):
+        text += f" | {score(cell.second_lowest)}"
+    return text + (f" · {cell.unsettled} unsettled" if cell.unsettled else "")
+
+
+def _legend(found: Opened) -> str:
+    said = f"each cell: the lowest of {plural(found.plan.repeats, 'run')}"
+    said += "; after the bar the second rule, where it says something else" if _second(found) else ""
+    return f"{said}; – no fair answer, · not asked yet"
+
+
+def _letters() -> Iterator[str]:
+    """Names of columns: A to Z, then AA and so on."""
+    for first in ("", *ascii_uppercase):
+        for last in ascii_uppercase:
+            yield first + last
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f} s"
+
+
+def misses(found: Opened) -> Iterator[str]:
+    """Every run below full marks, and every one without a fair answer, in suite order."""
+    labels = {planned.setting.label: planned for planned in found.plan.settings}
+    wanted = [row for row in found.graded.rows if row.outcome != "pass"]
+    if not wanted:
+        yield "no misses"
+    for row in wanted:
+        planned, question = labels[row.setting], found.suite.by_id[row.question]
+        record = found.store.read(run_key(row.question, planned.setting, row.run))
+        if record is not None:
+            asked = build_request(found.suite, question, planned.setting, planned.endpoint, record.prompt).digest()
+            yield miss_text(row, question, grade(question, record, asked))
+
+
+def miss_text(row: Row, question: Question, graded: Grade) -> str:
+    """One run below full marks: what was accepted, what came, what was compared, and why it is a miss."""
+    lines = [one_line(f"{row.question} · {row.setting} · run {row.run} · {_verdict_said(row, graded)}")]
+    lines.append(one_line(f"  prompt    {question.prompt}", 200))
+    if question.accept:
+        lines.append(one_line(f"  accepted  {' | '.join(question.accept)}"))
+    if graded.reply is not None:
+        lines += ["  reply, as received", block(graded.reply)]
+    if graded.judged is not None:
+        lines.append(one_line(f"  compared  {graded.judged.compared}", 400))
+        lines.append(one_line(f"  with      {' | '.join(graded.judged.accepted)}", 400))
+    lines += [one_line(f"  failed    {c.name}: {c.why}", 400) for c in graded.checks if not c.passed]
+    lines.append(one_line(f"  why       {graded.why}", 400))
+    if graded.trap is not None:
+        lines.append(one_line(f"  trap      {graded.trap.reply}: {graded.trap.why}", 400))
+    if graded.second_score is not None and graded.second is not None:
+        lines.append(one_line(f"  second    {score(graded.second_score)}: {graded.second.why}", 400))
+    return "\n".join(lines)
+
+
+def _verdict_said(row: Row, graded: Grade) -> str:
+    if row.outcome not in FAIR:
+        return f"unsettled: {row.outcome}"
+    said = row.outcome if row.outcome == "miss" else f"{row.outcome} {score(row.score)}"
+    said += f" ({graded.reason})" if graded.reason else ""
+    return said + (f" · verdict: {row.verdict}" if row.verdict else "")
