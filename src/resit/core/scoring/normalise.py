@@ -18,7 +18,7 @@ QUOTES: Final = "\"'«»‹›「」『』"
 _PIECE: Final = 1 << 16
 """Characters handled at once where Python's own routine needs many bytes for each (casefold takes 12)."""
 
-_LINE_ENDS: Final = "\r\x0b\x0c\x85\u2028\u2029"
+LINE_ENDS: Final = "\n\r\x0b\x0c\x85\u2028\u2029"
 _CONTROLS: Final = (*range(9), *range(0x0E, 0x20), *range(0x7F, 0xA0))
 _SPACE_SIGNS: Final = (0xA0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)
 _UNSEEN: Final = (
@@ -34,7 +34,7 @@ def _fold_table() -> dict[int, str]:
     """One table for steps 1 and 2: what is dropped, and what is written another way."""
     table: dict[int, str] = dict.fromkeys((*_CONTROLS, *_UNSEEN), "")
     table.update(dict.fromkeys(_SPACE_SIGNS, " "))
-    table.update(dict.fromkeys(map(ord, _LINE_ENDS), "\n"))
+    table.update(dict.fromkeys(map(ord, LINE_ENDS[1:]), "\n"))
     table.update({code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)})  # full-width ASCII
     table.update({code: unicodedata.normalize("NFKC", chr(code)) for code in range(0xFFE0, 0xFFE7) if code != 0xFFE3})
     table.update(dict.fromkeys(map(ord, "‘’‚‛ʼ＇"), "'"))
@@ -46,8 +46,9 @@ def _fold_table() -> dict[int, str]:
 
 _FOLD: Final = _fold_table()
 _ASCII_CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_NOT_SEEN_SET: Final = "".join(re.escape(chr(c)) for c in (*_FOLD, *_BLANK_SIGNS) if not _FOLD.get(c, "").strip())
-_SEEN: Final = re.compile(f"[^ \\t\\n{_NOT_SEEN_SET}]")
+UNSEEN: Final = " \t\n" + "".join(chr(c) for c in (*_FOLD, *_BLANK_SIGNS) if not _FOLD.get(c, "").strip())
+"""Every character of which nothing is seen."""
+_SEEN: Final = re.compile(f"[^{re.escape(UNSEEN)}]")
 DROPPED: Final = re.compile("\r(?=\n)|[" + "".join(re.escape(chr(c)) for c, to in _FOLD.items() if not to) + "]+")
 """What `fold` leaves out: every other character keeps its place."""
 _SPACES: Final = re.compile(r"[ \t\n]+")
