@@ -346,6 +346,12 @@ async def test_no_character_of_a_key_comes_back() -> None:
     assert not any(KEY[at : at + 8] in shown for at in range(len(KEY) - 7))
 
 
+async def test_a_token_in_a_header_of_the_environment_does_not_come_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "X-Team: red\nX-Gateway: Bearer gw_4f9c2e71ab")
+    fault = await _fault(Failure(500, "api_error", "gateway: Bearer gw_4f9c2e71ab refused by red"))
+    assert fault.said.endswith("gateway: Bearer [key hidden] refused by red")
+
+
 async def test_a_closed_client_can_be_used_again() -> None:
     server = MockServer()
     async with _client(server) as client:

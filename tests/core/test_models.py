@@ -117,6 +117,16 @@ async def test_the_apis_own_information_is_asked_once_a_week() -> None:
     assert known_models(ModelsFile(), now=NOW + timedelta(days=8)) == TABLE
 
 
+async def test_a_server_that_lists_names_only_takes_nothing_from_the_table() -> None:
+    class Names:
+        async def list_models(self) -> tuple[dict[str, Any], ...] | Fault:
+            return ({"id": "claude-haiku-5-5"},)
+
+    await ask_models(Names(), now=NOW)
+    haiku, row = known_models(ModelsFile(), now=NOW)["claude-haiku-5-5"], TABLE["claude-haiku-5-5"]
+    assert (haiku.efforts, haiku.thinking_off, haiku.max_output) == (row.efforts, row.thinking_off, row.max_output)
+
+
 @pytest.mark.parametrize("text", ["", "{}", "[]", '{"asked_at": "2026-11-30T12:00:00", "models": []}'])
 def test_a_damaged_cache_is_as_good_as_none(text: str) -> None:
     cache_dir().mkdir(parents=True)

@@ -22,6 +22,7 @@ from resit.core.records import Effort, Frozen, Setting
 ANTHROPIC_URL = "https://api.anthropic.com"
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 ANTHROPIC_URL_VARIABLE = "ANTHROPIC_BASE_URL"
+ANTHROPIC_HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"
 HIDDEN = "[key hidden]"
 """What stands where a key stood."""
 
@@ -91,6 +92,15 @@ def find_key(name: str, cwd: Path, environ: Mapping[str, str] | None = None) -> 
         if value:
             return _secret(name, value, str(path))
     return None
+
+
+def header_secrets(environ: Mapping[str, str] | None = None) -> tuple[Secret, ...]:
+    """The values of the headers that the SDK adds from the environment: a gateway's token may be among them."""
+    text = (os.environ if environ is None else environ).get(ANTHROPIC_HEADERS_VARIABLE, "")
+    values = (line.partition(":")[2].strip() for line in text.splitlines())
+    # A scheme such as `Bearer` is no secret, and short values are words that stand everywhere.
+    words = (word for value in values for word in value.split())
+    return tuple(Secret(word, ANTHROPIC_HEADERS_VARIABLE) for word in words if len(word) > _GRAM)
 
 
 def parse_env(text: str) -> dict[str, str]:

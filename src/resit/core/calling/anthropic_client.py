@@ -13,7 +13,7 @@ from resit.core.calling.client import Listener
 from resit.core.calling.faults import Asked, ServerError, from_server
 from resit.core.calling.models import TABLE, ModelInfo, cannot_ask, model_info, thinking_off_type
 from resit.core.calling.stream import ReplyStream
-from resit.core.config import Endpoint, Secret
+from resit.core.config import Endpoint, Secret, header_secrets
 from resit.core.records import Fault, Reply, Request
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ class AnthropicClient:
         """
         self.endpoint = endpoint
         self._key = key
+        self._secrets = (*((key,) if key else ()), *header_secrets())
         self._models = TABLE if models is None else models
         self._concurrency = concurrency
         self._timeout_s = timeout_s
@@ -105,7 +106,7 @@ class AnthropicClient:
             self._sdk = None
 
     def _asked(self, model: str) -> Asked:
-        return Asked(model, self.endpoint.url, self.endpoint.key, (self._key,) if self._key else ())
+        return Asked(model, self.endpoint.url, self.endpoint.key, self._secrets)
 
     async def _open(self) -> _Sdk:
         """Import the SDK in a thread, once: it takes a second or two, and screens go on drawing."""

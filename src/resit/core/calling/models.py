@@ -186,8 +186,8 @@ def _merge(row: ModelInfo | None, asked: ModelInfo) -> ModelInfo:
     """The API's word, and of the table what the API does not say."""
     if row is None:
         return asked
-    kept = {name: getattr(row, name) for name in ("default_effort", "off_efforts")}
-    return asked.model_copy(update=kept)
+    unsaid = [name for name in ModelInfo.model_fields if getattr(asked, name) is None]
+    return asked.model_copy(update={name: getattr(row, name) for name in unsaid})
 
 
 def _with_entry(info: ModelInfo, model: str, entry: ModelEntry) -> ModelInfo:
