@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from resit.core.rounds.events import Event, RoundEnded, RunKept, Streamed
 
@@ -12,11 +12,43 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from resit.core.rounds.progress import Progress
-    from resit.core.rounds.runner import Runner
     from resit.core.suite import Suite
 
 TICKS_PER_S = 10
 """How often screens hear of news: more is not readable, and costs two to four times the CPU."""
+
+
+class RunnerLike(Protocol):
+    """What the session needs of `rounds.runner.Runner`."""
+
+    async def run(self) -> RoundEnded:
+        """Run the round to its end."""
+        ...
+
+    def stop(self, grace_s: float = ...) -> None:
+        """Start nothing more; calls in flight get `grace_s`."""
+        ...
+
+    def pause(self) -> None:
+        """Start nothing more until `resume`."""
+        ...
+
+    def resume(self) -> None:
+        """Go on."""
+        ...
+
+    def watch(self, key: str | None) -> None:
+        """Stream this run's reply as it comes."""
+        ...
+
+
+class BegunLike(Protocol):
+    """A started round."""
+
+    @property
+    def runner(self) -> RunnerLike:
+        """Its runner, which holds the lock."""
+        ...
 
 
 class Session:
@@ -32,9 +64,10 @@ class Session:
         self.suite: Suite | None = None
         """Suite of the running or last round."""
         self.watched: str | None = None
+        """Run whose reply is streamed."""
         self.watching = False
-        """True while the round is run by another process and only followed here."""
-        self._runner: Runner | None = None
+        """True while the picture is of a round that another process runs."""
+        self._runner: RunnerLike | None = None
         self._feed: deque[Event] = deque()
         self._over = asyncio.Event()
 
@@ -52,11 +85,11 @@ class Session:
         """Take an event from the runner; never blocks it. Given to `Prepared.start`."""
         self._feed.append(event)
 
-    def begin(self, runner: Runner, suite: Suite) -> None:
+    def begin(self, runner: RunnerLike, suite: Suite | None, path: Path | None) -> None:
         """Take a runner that holds its round's lock; `run` is to follow."""
         self.progress = self.ended = None
-        self.suite, self.round_path = suite, runner.store.path
-        self._feed.clear()
+        self.suite, self.round_path = suite, path
+        self.watching = False
         self._over = asyncio.Event()
         self._runner = runner
         runner.watch(self.watched)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,11 +19,19 @@ if TYPE_CHECKING:
     from resit.core.rounds.session import Prepared
     from resit.core.suite import Suite
     from resit.tui.app import ResitApp
+    from resit.tui.session import RunnerLike
 
 FOLLOW_S = 0.5
 """How often a round of another process is looked at; it writes its state as often."""
 DEMO_PACE = 0.6
 """Share of the recorded seconds that a reply takes in the app: slow enough to watch, fast enough to wait for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A started runner, as the session wants it."""
+
+    runner: RunnerLike
 
 
 def clients_for(settings: Iterable[Setting]) -> Mapping[str, Client] | None:
@@ -54,11 +63,17 @@ def prepare(suite: Suite, choice: Choice, round_path: Path | None, *, fresh: boo
     )
 
 
-def start(app: ResitApp, prepared: Prepared) -> bool:
+def start(app: ResitApp, prepared: Prepared, suite: Suite) -> bool:
     """Start a prepared round and go to the live screen; says why when it cannot."""
-    if not app.start_round(prepared):
+    if app.session.running:
+        app.say("A round runs already: ctrl+l goes to it. Stop it first, or wait for its end.", severity="warning")
         return False
-    app.session.watching = False
+    try:
+        runner = prepared.start(app.session.emit)
+    except ResitError as error:
+        app.say(str(error), severity="error")
+        return False
+    app.start_round(Begun(runner), suite, runner.store.path)
     app.open("live")
     return True
 
@@ -81,7 +96,7 @@ def go_on(app: ResitApp, path: Path) -> None:
     if not prepared.plan.jobs:
         app.say("Nothing is owed: every run of this round has a reply.")
     else:
-        start(app, prepared)
+        start(app, prepared, suite)
 
 
 def picks_of(path: Path) -> tuple[Pick, ...]:
