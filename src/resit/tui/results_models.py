@@ -90,7 +90,7 @@ class QuestionsModel:
             ("seconds · ?", lambda s: Shown(f"{figures.seconds(s.seconds_median)} · {_unsettled(s)}")),
         ]
         if any(s.second_mean is not None for s in summaries):
-            lines.insert(1, ("second rule", lambda s: Shown(f"{s.second_full}/{s.of}", "dim")))
+            lines.insert(1, ("second rule", lambda s: Shown(f"{s.second_lowest_full}/{s.of}", "dim")))
         return [
             [Shown(name, "strong"), Shown(""), Shown(""), *(line(summary) for summary in summaries)]
             for name, line in lines

@@ -10,7 +10,7 @@ from textual.content import Content
 from resit.core.edits import EditStore
 from resit.core.errors import ResitError
 from resit.core.printable import one_line, printable
-from resit.core.records import VerdictWord
+from resit.core.records import Row, VerdictWord
 from resit.core.suite import Edit
 from resit.tui import figures
 from resit.tui.looks import mark, mark_style
@@ -134,7 +134,7 @@ class Reviewing(ResitScreen):
         except ResitError as error:
             self.say(str(error), severity="error")
             return
-        body = preview_text(edit, preview, str(view.edits_file()), key)
+        body = preview_text(edit, preview, str(view.edits_file()), view.row(key))
 
         def answered(yes: bool | None) -> None:
             if yes:
@@ -289,7 +289,7 @@ def edit_said(edit: Edit) -> str:
     return f"{one_line(edit.question, 60)}: {what}"
 
 
-def preview_text(edit: Edit, preview: Preview, path: str, key: str) -> Content:
+def preview_text(edit: Edit, preview: Preview, path: str, front: Row) -> Content:
     """What will be written, and every mark it turns in saved rounds."""
     lines = [
         Content.styled(f"Written to {one_line(path, 200)}", "$text-muted"),
@@ -297,13 +297,17 @@ def preview_text(edit: Edit, preview: Preview, path: str, key: str) -> Content:
         Content(""),
         Content.styled(preview.said, "bold"),
     ]
-    if not any(flip.key == key for flip in preview.flips):
+    if not any(_same_run(flip.after, front) for flip in preview.flips):
         lines.append(Content.styled("The run in front keeps its mark under this edit.", "$warning"))
     for flip in preview.flips[:_SHOWN_FLIPS]:
         lines.append(_flip_line(flip))
     if len(preview.flips) > _SHOWN_FLIPS:
         lines.append(Content.styled(f"and {len(preview.flips) - _SHOWN_FLIPS} more", "$text-muted"))
     return Content("\n").join(lines)
+
+
+def _same_run(one: Row, other: Row) -> bool:
+    return (one.question, one.setting, one.run) == (other.question, other.setting, other.run)
 
 
 def _flip_line(flip: Flip) -> Content:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from resit.core import paths
-from resit.core.edits import EditStore, edits_path
-from resit.core.errors import ResitError, RoundError
+from resit.core.edits import EditStore
+from resit.core.errors import EditError, ResitError, RoundError
 from resit.core.records import Row, RunRecord, Setting, VerdictWord, run_key
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.plan import RoundPlan, build_request
@@ -21,13 +21,13 @@ from resit.core.rounds.shelf import present_suite
 from resit.core.rounds.store import RoundStore, find_rounds
 from resit.core.scoring.grade import Grade, grade
 from resit.core.scoring.grid import Grid, build_grid, make_row
+from resit.core.scoring.misses import failed_names, grader_suspects
 from resit.core.suite import Edit, Question, Suite
-from resit.core.suite_file import load_suite
+from resit.core.suite_file import edit_faults, edits_file, load_suite
 from resit.tui.filters import below_full
 
 if TYPE_CHECKING:
     from resit.core.rounds.events import RunKept
-    from resit.core.scoring.misses import Suspect
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,13 @@ class RoundView:
     def grid(self) -> Grid:
         """All cells and summaries."""
         if self._grid is None:
-            self._grid = build_grid(self.rows, self.questions, [p.setting for p in self.plan.settings])
+            self._grid = build_grid(
+                self.rows,
+                self.questions,
+                [planned.setting for planned in self.plan.settings],
+                repeats=self.plan.repeats,
+                max_tokens=self.suite.max_tokens,
+            )
         return self._grid
 
     @property
@@ -202,7 +208,7 @@ class RoundView:
             grade=grade(question, record, self._asked_digest(question, row.setting)) if record else None,
             siblings=tuple(self._rows[other] for other in self.of_question(row.question)),
             review=self.reviews.get(key),
-            suspect=next((s.why for s in self._suspects() if s.question == row.question and s.check in row.failed), ""),
+            suspect=self._suspect(row),
             number=self._number(key),
             of=len(self.misses),
             problem=problem,
@@ -215,10 +221,10 @@ class RoundView:
     def _asked_digest(self, question: Question, label: str) -> str:
         return build_request(self.suite, question, self.settings[label], self._endpoints[label]).digest()
 
-    def _suspects(self) -> tuple[Suspect, ...]:
-        from resit.core.scoring.misses import grader_suspects
-
-        return tuple(grader_suspects(self.rows))
+    def _suspect(self, row: Row) -> str:
+        failed = failed_names(row)
+        rows = [self._rows[key] for key in self.of_question(row.question)] if failed else []
+        return next((suspect.why for suspect in grader_suspects(rows) if suspect.check in failed), "")
 
     def after(self, key: str | None, step: int) -> str | None:
         """The miss `step` places on from a run that need not be a miss; stops at the ends."""
@@ -269,6 +275,8 @@ class RoundView:
             ResitError: The edit cannot be made.
         """
         assert self.current is not None
+        if faults := edit_faults(self.current, edit):
+            raise EditError(faults[0].message, hint=faults[0].mend)
         return preview(edit, self.current, self.edit_stores())
 
     def keep(self, edit: Edit) -> tuple[Flip, ...]:
@@ -296,7 +304,9 @@ class RoundView:
 
     def edits_file(self) -> Path:
         """Where edits of this suite are kept."""
-        return edits_path(self._suite_path(), edits_folder())
+        self._suite_path()
+        assert self.current is not None
+        return edits_file(self.current)
 
     def _regraded(self) -> tuple[Flip, ...]:
         before = self.rows

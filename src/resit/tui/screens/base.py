@@ -20,8 +20,8 @@ class ResitScreen(Screen[None]):
     """A screen with the frame round it. Subclasses name their `GROUP` and give `compose_body`."""
 
     GROUP: ClassVar[str] = ""
-    HORIZONTAL_BREAKPOINTS: ClassVar = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS: ClassVar = [(0, "-flat"), (15, "-low"), (32, "-tall")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-tiny"), (60, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Textual declares it
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (15, "-low"), (32, "-tall")]  # noqa: RUF012 - as Textual declares it
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         """Bind the keys of the subclass's group."""

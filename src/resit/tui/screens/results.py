@@ -162,7 +162,7 @@ class ResultsScreen(Reviewing):
         of = sum(s.of for s in summaries)
         parts = [f"strict {sum(s.lowest_full for s in summaries)}/{of}"]
         if any(s.second_mean is not None for s in summaries):
-            parts.append(f"second rule {sum(s.second_full for s in summaries)}/{of}")
+            parts.append(f"second rule {sum(s.second_lowest_full for s in summaries)}/{of}")
         edits = view.edits_since
         rule = f"rule of {figures.day(view.plan.rule_set_at)}"
         parts.append(f"{rule}, {figures.count(edits, 'edit')} since" if edits else rule)
@@ -178,9 +178,9 @@ class ResultsScreen(Reviewing):
     def _tell_warnings(self) -> None:
         said = []
         for summary in self._view.grid.summaries.values():
-            name = figures.short_setting(summary.setting)
-            if summary.cut_off:
-                said.append(f"{name}: {summary.cut_off}")
+            name = figures.short_setting(summary.setting.label)
+            if summary.cut_off_said:
+                said.append(f"{name}: {summary.cut_off_said}")
             elif summary.unsettled:
                 said.append(f"{name}: {figures.count(summary.unsettled, 'run')} unsettled, no fair answer")
         if self._view.damaged:
