@@ -108,7 +108,6 @@ def keep_round(
 ) -> Path:
     """Write a round of `suite` with these answers; its folder."""
     from resit.core import paths
-    from resit.core.rounds.graded import bake
     from resit.core.rounds.plan import PlannedSetting, RoundPlan, build_request
     from resit.core.rounds.store import RoundStore
 
@@ -126,7 +125,7 @@ def keep_round(
         repeats=repeats,
         first_repeats=repeats,
     )
-    store = RoundStore.create(paths.rounds_dir(), plan, bake(suite))
+    store = RoundStore.create(paths.rounds_dir(), plan, suite)
     words = {setting.model.split("-")[1]: setting for setting in settings}
     for (question, word), said in answers.items():
         if word not in words:
