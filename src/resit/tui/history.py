@@ -92,7 +92,8 @@ def _past(path: Path, suite: Suite) -> PastRound:
 
 def last_rounds(suite: Suite, limit: int = 3) -> tuple[Content, ...]:
     """A line for each of the newest rounds."""
-    return tuple(round_line(past, "Last round" if index == 0 else "Before") for index, past in enumerate(past_rounds(suite, limit)))
+    heads = ["Last round", *["Before"] * (limit - 1)]
+    return tuple(round_line(past, head) for past, head in zip(past_rounds(suite, limit), heads, strict=False))
 
 
 def round_line(past: PastRound, head: str) -> Content:

@@ -55,14 +55,11 @@ def recorded_rows() -> tuple[ModelRow, ...]:
 
 
 def _row(info: ModelInfo, models_file: ModelsFile, cwd: Path, now: datetime) -> ModelRow:
-    from resit.core.calling.providers import PROVIDERS
     from resit.core.spend.prices import price_for
 
     setting = Setting(model=info.id, provider=info.provider)
     price = price_for(setting, models_file, now)
     note, problem, where = _start(setting, models_file, cwd)
-    if info.provider not in PROVIDERS:
-        problem, note = f"{info.id}: this resit knows no provider {info.provider!r}; models.toml names it", "✗ provider"
     facts = [info.id, _price_said(price, now), where, f"efforts from {info.source}"]
     if info.retires_on:
         facts.append(f"retires {info.retires_on:%-d %b %Y}")

@@ -131,11 +131,11 @@ def _looks_like_suite(path: Path) -> bool:
     except OSError:
         return False
     if path.suffix.lower() == ".toml":
-        return b"[[questions]]" in head or b"questions" in head and b"prompt" in head
+        return b"[[questions]]" in head or (b"questions" in head and b"prompt" in head)
     return b"question" in head or b"prompt" in head or b"input" in head
 
 
-STARTER = '''\
+STARTER = """\
 # A suite for resit: questions whose answers are fixed before any call.
 # Save this file and resit reads it again by itself. `c` says what is wrong with it.
 
@@ -171,7 +171,7 @@ traps = [{ reply = "36", why = "three dozen; the half is left out" }]
 #   { name = "no_list", no_list = true },
 #   { name = "sign_off", last_line = "Cheers" },
 # ]
-'''
+"""
 
 
 def copy_to(path: Path, folder: Path) -> Path:

@@ -130,7 +130,7 @@ def follow(app: ResitApp, ref: str | Path) -> None:
         return
     session.ended = session.progress.ended
     session.watching = True
-    app.run_worker(_follow(app, RoundFollower(store)), name="follow", group="follow", exclusive=True, exit_on_error=False)
+    app.run_worker(_follow(app, RoundFollower(store)), group="follow", exclusive=True, exit_on_error=False)
     app.open("live")
 
 

@@ -323,5 +323,3 @@ class LiveScreen(ResitScreen):
             from resit.tui.starting import go_on
 
             go_on(self.resit, session.round_path)
-
-

@@ -41,7 +41,8 @@ def _entry(head: str, *texts: str | tuple[str, str]) -> Content:
 
 def _chosen_lines(suite: Suite, choice: Choice) -> list[Content]:
     settings = len(choice.settings)
-    runs = _entry("runs", (str(choice.repeats), "bold"), " of each question and setting", (" · + - changes", "$text-muted"))
+    each = " of each question and setting"
+    runs = _entry("runs", (str(choice.repeats), "bold"), each, (" · + - changes", "$text-muted"))
     lines = [
         Content.assemble((one_line(suite.title, 60), "bold"), f" · {count(len(suite.asked), 'question')}"),
         _entry("settings", (str(settings), "bold"), _variants_said(suite, choice)),
@@ -80,7 +81,8 @@ def _call_lines(prepared: Prepared, fresh: bool) -> list[Content]:
     if why and plan.done:
         lines.append(_entry("", (why, "$text-muted")))
     if prepared.resumes:
-        lines.append(_entry("", (f"goes on with round {one_line(prepared.round.id, 50)} · n starts a new one", "$text-muted")))
+        which = f"goes on with round {one_line(prepared.round.id, 50)} · n starts a new one"
+        lines.append(_entry("", (which, "$text-muted")))
     elif fresh:
         lines.append(_entry("", ("a new round · n goes on with the last one", "$text-muted")))
     return lines

@@ -95,9 +95,7 @@ def progress_lines(rows: Sequence[Figures], width: int) -> list[Content]:
     tail_width = max(tail.cell_length for tail in tails)
     label_width = min(max(len(row.label) for row in rows), max(12, (width - tail_width) // 2))
     bar_width = max(_MIN_BAR, min(_MAX_BAR, width - label_width - tail_width - 5))
-    return [
-        _line(row, tail, label_width, bar_width, tail_width, width) for row, tail in zip(rows, tails, strict=True)
-    ]
+    return [_line(row, tail, label_width, bar_width, tail_width, width) for row, tail in zip(rows, tails, strict=True)]
 
 
 def _line(row: Figures, tail: Content, label_width: int, bar_width: int, tail_width: int, width: int) -> Content:
