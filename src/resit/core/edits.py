@@ -6,7 +6,6 @@ stays as it is, an edit is added at its end, and undo takes the last block away.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tomllib
@@ -22,7 +21,7 @@ from pydantic import BaseModel, ValidationError
 from resit.core.errors import EditError
 from resit.core.paths import atomic_write
 from resit.core.records import file_part
-from resit.core.rule import digest
+from resit.core.rule import RuleModel, digest
 from resit.core.suite import Edit, Question, Suite, SuiteFault, Trap
 
 ENDING = ".edits.toml"
@@ -121,8 +120,9 @@ def _edit(block: object) -> Edit:
     table = dict(block)
     if isinstance(table.get("rule"), str):
         table["rule"] = {"name": table["rule"]}
-    # Through JSON, where strict models take an array for a tuple and a text for a Decimal.
-    edit = Edit.model_validate_json(json.dumps(table, default=str))
+    if isinstance(table.get("weight"), bool):
+        raise ValueError("weight is no number")
+    edit = Edit.model_validate(table)
     _check_value(edit)
     return edit if edit.at.tzinfo else edit.replaced(at=edit.at.replace(tzinfo=UTC))
 
@@ -317,9 +317,9 @@ def _table(edit: Edit) -> dict[str, object]:
 
 def _plain(model: BaseModel) -> dict[str, object]:
     """A rule or trap as a table: its name, and whatever is not as usual."""
-    table: dict[str, object] = {}
+    table: dict[str, object] = {"name": model.name} if isinstance(model, RuleModel) and hasattr(model, "name") else {}
     for name, field in type(model).model_fields.items():
         value = getattr(model, name)
-        if name == "name" or value != field.default:
+        if name != "name" and value != field.default:
             table[name] = _plain(value) if isinstance(value, BaseModel) else value
     return table
