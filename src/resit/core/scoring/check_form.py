@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import difflib
 import math
-import re
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import get_args
 
-from resit.core.rule import Check, CheckKind, Json, Numeric
+from resit.core.rule import Check, CheckKind, Json, Regex
+from resit.core.scoring.json_rule import judge_json
 from resit.core.scoring.language import known_languages, language_code
 from resit.core.scoring.normalise import clean, visible
-from resit.core.scoring.rules import judge
+from resit.core.scoring.number_rules import accepted_numbers
+from resit.core.scoring.regexes import pattern_fault
 from resit.core.suite import SuiteFault
 
 KINDS: tuple[CheckKind, ...] = get_args(CheckKind)
@@ -230,27 +231,18 @@ def _choices_fault(value: Scalar) -> Said | None:
 def _text_fault(kind: str, value: str) -> Said | None:
     """Texts that no reply, or every reply, would pass with."""
     if kind in PATTERN_KINDS:
-        said = _pattern_fault(value)
-        return None if said is None else ("regex", f"{kind} = {_shown(value)} {said}", "mend the pattern")
+        said = pattern_fault(value, Regex())
+        return None if said is None else ("regex", f"{kind} = {_shown(value)}: {said}", "mend the pattern")
     if kind == "language":
         near = nearest(value, known_languages())
         return None if language_code(value) else ("check-value", f"language {value!r} is not known", near)
     if kind == "numeric":
-        is_number = judge(Numeric(), (value,), value).passed
+        is_number = bool(accepted_numbers((value,), ".", (), False).numbers)
         return None if is_number else ("check-value", f"numeric = {_shown(value)} is no number", "write a number")
     if kind == "json":
-        parsed = judge(Json(), (value,), value).passed
+        parsed = judge_json(Json(), (value,), value).passed
         return None if parsed else ("check-value", f"json = {_shown(value)} is no JSON", "write json = true, or JSON")
     sought = value if kind in ("starts_with", "ends_with") else clean(value)
     if not visible(sought):
         return ("check-value", f"{kind} = {_shown(value)} is a blank text, which cannot be looked for", "write a text")
     return None
-
-
-def _pattern_fault(pattern: str) -> str | None:
-    """Why a pattern cannot be used."""
-    try:
-        found = re.compile(pattern)
-    except re.error as error:
-        return f"does not compile: {error}"
-    return "matches nothing, so every reply passes" if found.search("") else None

@@ -11,14 +11,16 @@ from typing import Final, Literal, assert_never
 from resit.core.rule import Check, Exact, Json, Numeric, Regex
 from resit.core.scoring.check_form import check_faults, parse_check
 from resit.core.scoring.fences import find_code, without_fences
-from resit.core.scoring.judged import quoted
+from resit.core.scoring.json_rule import judge_json
+from resit.core.scoring.judged import Judged, quoted
 from resit.core.scoring.language import language_code, language_of
 from resit.core.scoring.lists import find_list
 from resit.core.scoring.markdown import find_markdown
 from resit.core.scoring.normalise import answer_part, clean, fold_case, visible
-from resit.core.scoring.rules import judge
+from resit.core.scoring.number_rules import judge_numeric
+from resit.core.scoring.regexes import LIMIT_S, judge_regex
 from resit.core.scoring.tables import find_table
-from resit.core.scoring.texts import UNSPACED, cleaned_forms, find_form
+from resit.core.scoring.texts import UNSPACED, cleaned_forms, find_form, judge_exact
 from resit.core.scoring.words import count_lines, count_words, first_line, last_line, tidy
 
 __all__ = ["CheckResult", "check_faults", "parse_check", "run_checks", "share"]
@@ -36,6 +38,8 @@ _SPACED: Final = f"[^\\W_{UNSPACED}]"
 _GOES_ON: Final = re.compile(rf"{_SPACED}|[.,]\d|'(?!s\b){_SPACED}")
 _CAME_FROM: Final = re.compile(rf"(?:{_SPACED}|\d[.,]|(?:^|[^\w)])-|{_SPACED}')$")
 
+TOO_SLOW: Final = f"longer than {LIMIT_S} seconds"
+"""How `judge_regex` says that a search ran out of time."""
 _COUNTED_ON: Final = 1_000
 """How far past a limit is counted, so that the sentence can say by how much it was missed."""
 
@@ -112,7 +116,7 @@ def _run(check: Check, answer: _Answer) -> _Word:
         case "no_code":
             return _without(find_code(answer.tidied), "code")
         case "one_of":
-            return _judged(Exact(), value if isinstance(value, tuple) else (), answer)
+            return _word(judge_exact(Exact(), value if isinstance(value, tuple) else (), answer.text))
         case "json":
             return _json(value, answer)
         case kind:
@@ -128,11 +132,11 @@ def _texts(kind: _TextKind, value: str, answer: _Answer) -> _Word:
             found, why = _contains(value, answer)
             return not found, why
         case "exact":
-            return _judged(Exact(), (value,), answer)
+            return _word(judge_exact(Exact(), (value,), answer.text))
         case "numeric":
-            return _judged(Numeric(), (value,), answer)
+            return _word(judge_numeric(Numeric(), (value,), answer.text))
         case "regex":
-            return _judged(Regex(), (value,), answer)
+            return _word(judge_regex(Regex(), (value,), answer.text))
         case "not_regex":
             return _not_regex(value, answer)
         case "starts_with" | "ends_with":
@@ -147,8 +151,7 @@ def _texts(kind: _TextKind, value: str, answer: _Answer) -> _Word:
             assert_never(never)
 
 
-def _judged(rule: Exact | Numeric | Regex, accept: tuple[str, ...], answer: _Answer) -> _Word:
-    judged = judge(rule, accept, answer.text)
+def _word(judged: Judged) -> _Word:
     return judged.passed, judged.why
 
 
@@ -219,15 +222,14 @@ def _without(found: str | None, what: str) -> _Word:
 
 
 def _json(value: object, answer: _Answer) -> _Word:
-    """Whether the reply is JSON, or the JSON asked for."""
-    if isinstance(value, str):
-        judged = judge(Json(), (value,), answer.text)
+    """Whether the reply is strict JSON, bare or in its one fence, or the very JSON asked for."""
+    judged = judge_json(Json(), (value,) if isinstance(value, str) else (), answer.text)
+    if isinstance(value, str) or judged.picked is None:
         return judged.passed, judged.why
-    judged = judge(Json(), (answer.text,), answer.text)
-    return judged.passed, "the reply is JSON" if judged.passed else judged.why
+    return True, "the reply is JSON"
 
 
 def _not_regex(pattern: str, answer: _Answer) -> _Word:
-    """Whether the pattern is nowhere in the reply."""
-    judged = judge(Regex(), (pattern,), answer.text)
-    return not judged.passed, judged.why
+    """Whether the pattern is nowhere in the reply; a search that had to be broken off does not say so."""
+    judged = judge_regex(Regex(), (pattern,), answer.text)
+    return not judged.passed and TOO_SLOW not in judged.why, judged.why
