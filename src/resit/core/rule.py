@@ -149,9 +149,7 @@ class Items(RuleModel):
     separator: str | None = None
     duplicates: bool = False
     """Whether an item that comes twice must be given twice."""
-    item: Annotated[
-        Annotated[Exact | Numeric, Field(discriminator="name")] | None, BeforeValidator(_to_rule)
-    ] = None
+    item: Annotated[Annotated[Exact | Numeric, Field(discriminator="name")] | None, BeforeValidator(_to_rule)] = None
     """How two items are compared; `exact` where nothing is said."""
 
 

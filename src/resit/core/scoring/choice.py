@@ -71,7 +71,9 @@ _WEAK: Final = re.compile(
 _OPENING: Final = re.compile(r"(?:[\s*_`\"'(\[{$]|\\text\{|\\\(|(?:option|choice|letter)\b){0,12}", re.IGNORECASE)
 _CLOSING: Final = r"[*_`\"')\]}$]{0,6}"
 _DENIED: Final = re.compile(r"(?:not|neither|never)(?!\w)", re.IGNORECASE)
-_AND_ANOTHER: Final = re.compile(rf"{_CLOSING}[ ]?(?:,|/|&|\+|(?:,[ ]?)?(?:or|and|nor)[ ])[ ]?(?:both |either )?[*_`\"'(\[]{{0,4}}", re.IGNORECASE)
+_AND_ANOTHER: Final = re.compile(
+    rf"{_CLOSING}[ ]?(?:,|/|&|\+|(?:,[ ]?)?(?:or|and|nor)[ ])[ ]?(?:both |either )?[*_`\"'(\[]{{0,4}}", re.IGNORECASE
+)
 _CLAUSE: Final = re.compile(
     rf"{_CLOSING}\s*(?:$|[^\w\s]|(?:because|since|as|is|for|due|given|which|seems|and|or|not|but|so|by)\b)",
     re.IGNORECASE,
@@ -139,9 +141,9 @@ def _after_marker(options: Options, area: str) -> tuple[str | None, str] | None:
     if own and _is_text(remainder, own):
         return label, ""
     another = _AND_ANOTHER.match(rest)
-    if another and (second := options.any_label.match(rest, another.end())):
-        if options.label(second[0]) != label and _means_label(second[0], rest, second.end()):
-            return None, _several({label, options.label(second[0])})
+    second = options.any_label.match(rest, another.end()) if another else None
+    if second and options.label(second[0]) != label and _means_label(second[0], rest, second.end()):
+        return None, _several({label, options.label(second[0])})
     if _contradicts(options, label, remainder):
         return None, f"the letter {quoted(label)} and the text after it disagree"
     return label, ""
@@ -171,8 +173,10 @@ def _contradicts(options: Options, label: str, remainder: str) -> bool:
     form = clean(remainder[:2000])
     others = [text for name, text in zip(options.labels, options.texts, strict=True) if name != label and text]
     own = options.texts[options.labels.index(label)]
-    return bool(form) and not (own and find_form(own, form) is not None) and any(
-        find_form(text, form) is not None for text in others
+    return (
+        bool(form)
+        and not (own and find_form(own, form) is not None)
+        and any(find_form(text, form) is not None for text in others)
     )
 
 
@@ -207,12 +211,12 @@ def _unmarked(options: Options, text: str) -> tuple[str, str] | None:
     return None
 
 
-_YES_NO: Final = {"yes": ("yes",), "no": ("no",)}
+_YES_NO: Final[dict[str, tuple[str, ...]]] = {"yes": ("yes",), "no": ("no",)}
 
 
 def judge_yes_no(rule: YesNo, accept: tuple[str, ...], text: str) -> Judged:
     """Whether the reply says yes or no, only one of them, and the accepted one."""
-    words = {side: tuple(map(clean, rule.words.get(side, ()))) for side in ("yes", "no")} if rule.words else _YES_NO  # type: ignore[call-overload]
+    words = side_words(rule)
     reply = clean(text)
     goals = {side for form in accept if (side := side_of(words, clean(form)))}
     said = {side for side, forms in words.items() if any(find_form(form, reply) is not None for form in forms)}
@@ -222,6 +226,11 @@ def judge_yes_no(rule: YesNo, accept: tuple[str, ...], text: str) -> Judged:
         return Judged(False, reply, shown, why)
     side = next(iter(said))
     return Judged(side in goals, reply, shown, f"the reply says {side}", side)
+
+
+def side_words(rule: YesNo) -> dict[str, tuple[str, ...]]:
+    """The cleaned words of each side."""
+    return {side: tuple(map(clean, forms)) for side, forms in rule.words.items()} if rule.words else _YES_NO
 
 
 def side_of(words: dict[str, tuple[str, ...]], form: str) -> str | None:

@@ -125,7 +125,8 @@ def _verdict(found: Moment | str, goals: set[dt.date | dt.time | None], accept: 
 
 _ZONE: Final = r"(?P<zone>UTC|GMT|Z|CET|CEST|BST|E[SD]T|C[SD]T|M[SD]T|P[SD]T|[+-][0-9]{2}:[0-9]{2})"
 _TIME: Final = re.compile(
-    r"(?<![\w.:])(?:(?P<h>[0-9]{1,2})(?::(?P<m>[0-9]{2})(?::(?P<s>[0-9]{2})(?:\.0{1,6})?)?(?![0-9:])|h(?P<hm>[0-9]{2})(?!\w))"
+    r"(?<![\w.:])(?:(?P<h>[0-9]{1,2})"
+    r"(?::(?P<m>[0-9]{2})(?::(?P<s>[0-9]{2})(?:\.0{1,6})?)?(?![0-9:])|h(?P<hm>[0-9]{2})(?!\w))"
     r"(?: ?(?P<half>[ap]\.?m\b\.?|in the morning|in the afternoon|in the evening|at night|noon|midnight))?"
     r"|(?P<h2>[0-9]{1,2})(?:\.(?P<m2>[0-9]{2}))? ?(?P<half2>[ap]\.?m\b\.?|in the morning|in the afternoon|in the evening)"
     r"|(?:12 )?(?P<word>noon|midnight|midday)(?!\w))"
@@ -155,7 +156,11 @@ def _clock(hour: int, minute: int, second: int, half: str) -> dt.time | None:
             return None
         if half in ("noon", "midnight"):
             return (dt.time(12) if half == "noon" else dt.time(0)) if (hour, minute, second) == (12, 0, 0) else None
-        late = half.startswith("p") or half in ("in the afternoon", "in the evening") or (half == "at night" and 5 < hour < 12)
+        late = (
+            half.startswith("p")
+            or half in ("in the afternoon", "in the evening")
+            or (half == "at night" and 5 < hour < 12)
+        )
         hour = hour % 12 + (12 if late else 0)
     return dt.time(hour, minute, second) if hour < 24 and minute < 60 and second < 60 else None
 

@@ -85,7 +85,9 @@ def judge_items(rule: ItemSet | ItemList, accept: tuple[str, ...], text: str) ->
         same = len(items) == len(accept) and all(
             _same(rule.item, goal, item) for goal, item in zip(accept, items, strict=True)
         )
-        return Judged(same, reply, forms, "the items are the same, in order" if same else _list_fault(rule, accept, items))
+        return Judged(
+            same, reply, forms, "the items are the same, in order" if same else _list_fault(rule, accept, items)
+        )
     missing, extra = _difference(rule, accept, items)
     return Judged(not (missing or extra), reply, forms, _set_words(missing, extra))
 

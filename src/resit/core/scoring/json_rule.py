@@ -84,7 +84,13 @@ def judge_json(rule: Json, accept: tuple[str, ...], text: str) -> Judged:
     for form in accept:
         goal, readable = _accepted(form)
         if readable and same_value(goal, value, subset=rule.subset):
-            return Judged(True, shown, accept, "the value holds what is accepted" if rule.subset else "the values are equal", shown)
+            return Judged(
+                True,
+                shown,
+                accept,
+                "the value holds what is accepted" if rule.subset else "the values are equal",
+                shown,
+            )
     return Judged(False, shown, accept, f"the value is {quoted(shown)}, which is not what is accepted", shown)
 
 
@@ -109,7 +115,9 @@ def _value_of(text: str) -> Any:
 
 def _fenced(text: str) -> list[str]:
     """The closed fenced blocks that are JSON by name, or without a name when none is named so."""
-    named, unnamed, opening = [], [], None
+    named: list[str] = []
+    unnamed: list[str] = []
+    opening = None
     for line in _FENCE.finditer(text):
         if opening is None:
             opening = line

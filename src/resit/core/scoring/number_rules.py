@@ -69,7 +69,16 @@ def _lone_number(text: str, reading: Reading) -> Number | None:
     return Number(found[0].start, found[0].end, found[0].value, unit_word(prepared, found[0]))
 
 
-_PAIRS: Final = (("\\boxed{", "}"), ("\\(", "\\)"), ("\\[", "\\]"), ("$$", "$$"), ("$", "$"), ("(", ")"), ("[", "]"), ("{", "}"))
+_PAIRS: Final = (
+    ("\\boxed{", "}"),
+    ("\\(", "\\)"),
+    ("\\[", "\\]"),
+    ("$$", "$$"),
+    ("$", "$"),
+    ("(", ")"),
+    ("[", "]"),
+    ("{", "}"),
+)
 _LEAD: Final = re.compile(r"(?:[*_]{0,2}(?:(?:the )?(?:final )?answer)[*_]{0,2} ?[:=][*_]{0,2}|[=≈]) ?", re.IGNORECASE)
 
 
@@ -180,7 +189,9 @@ def _pick(rule: NumberInReply, text: str) -> Number | str:
         case "only":
             return _only(_counted(rule, text, find_numbers(text, reading, MOST_NUMBERS)), text)
         case "first":
-            return next(_counted(rule, text, find_numbers(text, reading, MOST_NUMBERS)), "there is no number in the reply")
+            return next(
+                _counted(rule, text, find_numbers(text, reading, MOST_NUMBERS)), "there is no number in the reply"
+            )
         case "last":
             return _last(rule, text, reading)
         case "marked":
@@ -239,7 +250,8 @@ MARKER: Final = re.compile(
 )
 _EQUALS: Final = re.compile(r"(?<![<>!=:])=(?![=>])")
 _HEDGE: Final = re.compile(
-    r"\s{0,4}(?:,?[ ](?:or|to|and|through|versus|vs)[ ]|[-+*×·÷/^][ ]?|\\(?:times|cdot|div)[ ]?|x[ ])[($€£\\]{0,3}[-+]?[0-9]",
+    r"\s{0,4}(?:,?[ ](?:or|to|and|through|versus|vs)[ ]|[-+*×·÷/^][ ]?|\\(?:times|cdot|div)[ ]?|x[ ])"
+    r"[($€£\\]{0,3}[-+]?[0-9]",
     re.IGNORECASE,
 )
 _DENIED: Final = re.compile(r"(?<!\w)(?:not|never)(?!\w)|n't", re.IGNORECASE)

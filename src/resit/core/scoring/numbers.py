@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import islice
+from itertools import islice, pairwise
 from typing import Final, Literal
 
 from resit.core.scoring import units
@@ -51,13 +51,16 @@ _NO_WORD: Final = f"[^\\W{UNSPACED}\u1100-\u11ff\uac00-\ud7af\u2070-\u209f\u00b2
 """A letter or digit that would make a number part of a word; Korean particles are written onto numbers."""
 _GROUP: Final = r"[1-9][0-9]{0,2}(?:(?P<sep>%s|'|_| |\{,\}|\\,)[0-9]{3}(?![0-9]))(?:(?P=sep)[0-9]{3}(?![0-9]))*+"
 _INDIAN: Final = r"[1-9][0-9]?(?:,[0-9]{2}(?![0-9]))++,[0-9]{3}(?![0-9])"
-_MONTH: Final = r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+MONTH: Final = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)"
+)
 _PASSED: Final = (
     r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?(?:\.[0-9]{1,6})?(?![:0-9])(?: ?[ap]\.?m\b\.?)?"  # 17:20, 5:20 pm
     r"|[0-9]{1,2} ?(?:am|pm|a\.m\.|p\.m\.)(?![a-z0-9])"
     r"|[0-9]{4}([-/.])[0-9]{1,2}\1[0-9]{1,2}(?![-/.]?[0-9])(?:T[0-9:.]+Z?)?"  # 2026-11-29
     r"|[0-9]{1,2}([-/.])[0-9]{1,2}\2(?:[0-9]{4}|[0-9]{2})(?![-/.]?[0-9])"  # 29/11/2026
-    rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?(?: of)?[ -]{_MONTH}\b\.?(?:,?[ -][0-9]{{4}}(?![0-9]))?"  # 29 November 2026
+    rf"|[0-9]{{1,2}}(?:st|nd|rd|th)?(?: of)?[ -]{MONTH}\b\.?(?:,?[ -][0-9]{{4}}(?![0-9]))?"  # 29 November 2026
     r"|[0-9]+(?:\.[0-9]+){2,}(?![0-9])"  # versions, addresses
     r"|[0-9]{4}年[0-9]{1,2}月[0-9]{1,2}日"
 )
@@ -70,7 +73,7 @@ _FIND: Final = re.compile(
     r"|(?<=\\)(?=[dt]?frac\{))"
 )
 _SKIP: Final = re.compile(_PASSED, re.IGNORECASE)
-_MONTH_BEFORE: Final = re.compile(rf"(?<![a-z]){_MONTH}\.? $", re.IGNORECASE)
+_MONTH_BEFORE: Final = re.compile(rf"(?<![a-z]){MONTH}\.? $", re.IGNORECASE)
 _DAY_AFTER_MONTH: Final = re.compile(r"[0-9]{1,2}(?:st|nd|rd|th)?(?:,? [0-9]{4})?(?![0-9.,:/%]*[0-9%])")
 # With a decimal comma a point groups; where it cannot group (`3.5`, `0.125`) it is still the decimal mark.
 _EITHER_MARK: Final = r"(?P<frac>,[0-9]++|\.(?![0-9]{3}(?![0-9]))[0-9]++|(?<=(?<![0-9])0)\.[0-9]++)?"
@@ -180,7 +183,7 @@ _MARKER: Final = re.compile(r"^[ \t]{0,8}[*_]{0,2}([0-9]{1,3})[.)][*_]{0,2}[ \t]
 def list_markers(text: str) -> frozenset[int]:
     """Where the numerals of a numbered list stand; a single numbered line is no list."""
     lines = [(found.start(1), int(found[1])) for found in islice(_MARKER.finditer(text), 20_000)]
-    pairs = [(a[0], b[0]) for a, b in zip(lines, lines[1:], strict=False) if b[1] == a[1] + 1]
+    pairs = [(a[0], b[0]) for a, b in pairwise(lines) if b[1] == a[1] + 1]
     return frozenset(place for pair in pairs for place in pair)
 
 
@@ -278,7 +281,7 @@ def _read_before(text: str, start: int) -> tuple[int | None, bool, str | None, b
             first, money = found.start(), found[1] or ("₹" if found[2].startswith("Rs") else found[2])
         if not sign and (signed := _SIGN_BEFORE.search(near[:first])):
             before = near[first - 2 : first - 1] if first >= 2 else ""
-            if before.isalnum() or before in (")", "]", "}") or before in units.SIGNS and before != "":
+            if before.isalnum() or before in (")", "]", "}"):
                 break
             sign, first = signed[0], first - 1
     rest = near[:first]

@@ -15,7 +15,9 @@ _TRIES: Final = 200_000
 """Occurrences of a form that are looked at before the search ends: hostile texts are made of near hits."""
 
 # Han, kana, Thai, Lao, Myanmar and Khmer are written without spaces between words, so they need no border.
-UNSPACED: Final = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 _UNSPACED: Final = re.compile(f"[{UNSPACED}]")
 _LETTER: Final = f"[^\\W_{UNSPACED}]"
 
