@@ -228,6 +228,13 @@ class ResitApp(App[int]):
         """A notice, as plain text."""
         self.notify(one_line(text, 400), severity=severity, markup=False)  # type: ignore[arg-type]
 
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        """Our own colours, for themes that do not know them."""
+        theme = self.current_theme
+        if theme.ansi:
+            return {"row": "ansi_bright_black" if theme.dark else "ansi_white"}
+        return {"row": theme.panel or theme.secondary or theme.primary}
+
     def key_of(self, command: Command) -> str:
         """The key that is bound to a command now, rebinding included."""
         return self.preferences.keys.get(command.id, command.keys).split(",")[0]

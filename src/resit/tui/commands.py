@@ -96,10 +96,10 @@ SCREENS: dict[str, tuple[Command, ...]] = {
     "results": _group(
         "results",
         ("s", "sort", "sort", "Sort by the column the cursor is on; again turns it round"),
-        ("f", "misses", "misses only", "Show only what is below full marks, or everything"),
-        ("t", "shape", "runs/questions", "One row a run, or questions by settings"),
+        ("f", "misses", "misses", "Show only what is below full marks, or everything"),
+        ("t", "shape", "shape", "One row a run, or questions by settings"),
         ("left_square_bracket", "miss(-1)", "", "The miss before this one"),
-        ("right_square_bracket", "miss(1)", "next miss", "The next miss"),
+        ("right_square_bracket", "miss(1)", "next", "The next miss"),
         ("enter", "open", "read", "Read this run full screen"),
         ("a", "accept", "accept", "Accept this reply: shows what will be written and what else flips first"),
         ("u", "rule", "rule", "Change this question's rule, with the same preview"),
@@ -115,7 +115,7 @@ SCREENS: dict[str, tuple[Command, ...]] = {
     "miss": _group(
         "miss",
         ("left_square_bracket", "miss(-1)", "previous", "The miss before this one"),
-        ("right_square_bracket", "miss(1)", "next miss", "The next miss"),
+        ("right_square_bracket", "miss(1)", "next", "The next miss"),
         ("a", "accept", "accept", "Accept this reply: shows what will be written and what else flips first"),
         ("u", "rule", "rule", "Change this question's rule, with the same preview"),
         ("v", "verdict", "verdict", "Say whose miss it is: model, grader, question or setup"),

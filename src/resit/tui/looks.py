@@ -25,7 +25,13 @@ THEMES: tuple[Theme, ...] = (
         success="#8fb573",
         warning="#d9a95b",
         error="#d9796c",
-        variables={"border": "#3a4249", "border-blurred": "#2c3238", "footer-key-foreground": "#7aa2c7"},
+        variables={
+            "text-muted": "#8a97a6",
+            "row": "#26333f",
+            "border": "#3a4249",
+            "border-blurred": "#2c3238",
+            "footer-key-foreground": "#7aa2c7",
+        },
     ),
     Theme(
         name="resit-light",
@@ -40,7 +46,13 @@ THEMES: tuple[Theme, ...] = (
         warning="#8a5a00",
         error="#b03a2e",
         dark=False,
-        variables={"border": "#b8bdc2", "border-blurred": "#d4d8db", "footer-key-foreground": "#2a5f8f"},
+        variables={
+            "text-muted": "#5f6b76",
+            "row": "#d9e4ee",
+            "border": "#b8bdc2",
+            "border-blurred": "#d4d8db",
+            "footer-key-foreground": "#2a5f8f",
+        },
     ),
     Theme(
         name="resit-contrast",
@@ -56,7 +68,7 @@ THEMES: tuple[Theme, ...] = (
         error="#ff8080",
         luminosity_spread=0.0,
         text_alpha=1.0,
-        variables={"border": "#ffffff", "border-blurred": "#ffffff", "text-muted": "#ffffff"},
+        variables={"row": "#404000", "border": "#ffffff", "border-blurred": "#ffffff", "text-muted": "#ffffff"},
     ),
 )
 """Ours; the terminal's own colours are Textual's `ansi-dark` and `ansi-light`."""

@@ -39,15 +39,18 @@ OUTCOMES = {
 }
 
 
-def pane_text(miss: Miss) -> Content:
-    """The miss pane, shortened: `enter` opens the whole of it."""
-    lines = [_headline(miss), Content(""), *_prompt(miss)]
-    lines += _accepts(miss)
-    lines += _said(miss)
-    lines += _why(miss)
-    lines += _others(miss)
-    lines += _facts(miss)
-    return Content("\n").join(lines)
+def pane_text(miss: Miss, width: int) -> Content:
+    """The miss pane at `width` cells, shortened: `enter` opens the whole of it."""
+    lines = [*_prompt(miss), *_accepts(miss), *_said(miss), *_why(miss), *_others(miss), *_facts(miss)]
+    return Content("\n").join([_headline(miss), Content(""), *(_hung(line, width) for line in lines)])
+
+
+def _hung(line: Content, width: int) -> Content:
+    """`line`, wrapped under its value and not under its label."""
+    if line.cell_length <= width or width < 2 * _LABEL_WIDTH:
+        return line
+    label, value = line.divide([_LABEL_WIDTH])
+    return label + Content("\n" + " " * _LABEL_WIDTH).join(value.wrap(width - _LABEL_WIDTH))
 
 
 def full_parts(miss: Miss) -> list[Part]:

@@ -47,7 +47,7 @@ def recorded_rows() -> tuple[ModelRow, ...]:
             provider="recorded",
             efforts=tuple(s.effort for s in demo_settings(recording) if s.model == model),
             price="$0",
-            note=f"recorded{date}",
+            note="recorded",
             detail=f"{model}: real replies recorded{date}, played back from a file; no call is made, nothing is spent.",
         )
         for model in models
@@ -67,7 +67,7 @@ def _row(info: ModelInfo, models_file: ModelsFile, cwd: Path, now: datetime) -> 
         model=info.id,
         provider=info.provider,
         efforts=(None, *(info.efforts or ())),
-        price=f"${price.input:.2f} / ${price.output:.2f}" if price else "unknown",
+        price=f"${price.input:.2f}/${price.output:.2f}" if price else "unknown",
         note=note,
         problem=problem,
         detail=" · ".join(fact for fact in facts if fact),

@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from rich.cells import cell_len
+
 from resit.core.records import Row
 from resit.tui import figures
 from resit.tui.looks import PASS, mark
@@ -13,6 +15,7 @@ from resit.tui.widgets.table import Column, Shown, Tone
 
 if TYPE_CHECKING:
     from resit.core.scoring.grid import Cell, SettingSummary
+    from resit.core.suite import Question
     from resit.tui.round_view import RoundView
 
 _TONES: dict[str, Tone] = {"✓": "good", "✗": "bad", "½": "half", "?": "half"}
@@ -33,17 +36,13 @@ class QuestionsModel:
         self._grid = view.grid
         self._labels = list(view.settings)
         self._cells = {place: _cell_shown(cell) for place, cell in self._grid.cells.items()}
-        names = [figures.short_setting(label) for label in self._labels]
-        if len(set(names)) < len(names):
-            names = list(self._labels)
-        widest = max((len(q.id) for q in self._questions), default=8)
-        kinds = max((len(q.kind) for q in self._questions), default=4)
+        names = _names(self._labels)
         self.columns: Sequence[Column] = (
-            Column("question", "question", max(12, min(22, widest))),
-            Column("kind", "kind", max(4, min(12, kinds))),
-            Column("accepts", "accepts", 12),
+            Column("question", "question", _wide([q.id for q in self._questions], 12, 22)),
+            Column("kind", "kind", _wide([q.kind for q in self._questions], 4, 12)),
+            Column("accepts", "accepts", _wide([self._accepts(q) for q in self._questions], 7, 12)),
             *(
-                Column(f"setting {label}", name, max(12, min(22, len(name) + 1)))
+                Column(f"setting {label}", name, self._setting_width(label, name))
                 for label, name in zip(self._labels, names, strict=True)
             ),
         )
@@ -65,7 +64,7 @@ class QuestionsModel:
         if column == 1:
             return Shown(question.kind, "dim")
         if column == 2:
-            return Shown(" | ".join(question.accept) or f"{len(question.checks)} checks")
+            return Shown(self._accepts(question))
         return self._cells.get((question.id, self._labels[column - 3]), Shown("·", "dim"))
 
     def sort_value(self, row: int, column: int) -> str | float | None:
@@ -77,6 +76,14 @@ class QuestionsModel:
             return None
         # Unsettled stands between a miss and full marks when worst come first: it is owed, not wrong.
         return cell.lowest if cell.lowest is not None else 0.5
+
+    @staticmethod
+    def _accepts(question: Question) -> str:
+        return " | ".join(question.accept) or figures.count(len(question.checks), "check")
+
+    def _setting_width(self, label: str, name: str) -> int:
+        texts = [shown.text for (_, place), shown in self._cells.items() if place == label]
+        return _wide([name, *texts], 13, 24)
 
     def label(self, column: int) -> str | None:
         """The setting of a column."""
@@ -95,6 +102,22 @@ class QuestionsModel:
             [Shown(name, "strong"), Shown(""), Shown(""), *(line(summary) for summary in summaries)]
             for name, line in lines
         ]
+
+
+def _wide(texts: Sequence[str], least: int, most: int) -> int:
+    return max(least, min(most, max((cell_len(text) for text in texts), default=0)))
+
+
+def _names(labels: Sequence[str]) -> list[str]:
+    """Column heads: short names, without the words that all of them end on."""
+    names = [figures.short_setting(label).split(" ") for label in labels]
+    if len(set(map(tuple, names))) < len(names):
+        return list(labels)
+    while len(names) > 1 and all(len(name) > 1 for name in names) and len({name[-1] for name in names}) == 1:
+        names = [name[:-1] for name in names]
+        if len(set(map(tuple, names))) < len(names):
+            return [figures.short_setting(label) for label in labels]
+    return [" ".join(name) for name in names]
 
 
 def _cell_shown(cell: Cell) -> Shown:

@@ -79,7 +79,7 @@ class Reviewing(ResitScreen):
             return
         assert reply is not None
         form = form_to_accept(miss, reply)
-        edit = Edit(at=datetime.now(UTC), question=miss.question.id, what="accept", accept=form, run=key)
+        edit = Edit(at=_now(), question=miss.question.id, what="accept", accept=form, run=key)
         self._propose(view, key, edit, f"Accept this reply for {miss.question.id}?")
 
     def _why_not_accept(self, view: RoundView, reply: str | None, has_forms: bool) -> str:
@@ -107,7 +107,7 @@ class Reviewing(ResitScreen):
         if not rules:
             self.say("No other rule can decide this question.", severity="warning")
             return
-        edits = [Edit(at=datetime.now(UTC), question=question.id, what="rule", rule=rule, run=key) for rule in rules]
+        edits = [Edit(at=_now(), question=question.id, what="rule", rule=rule, run=key) for rule in rules]
         choices = [
             (str(at), str(at - 1), f"{rule_said(edit.rule)}  ·  {self._effect(view, edit)}")
             for at, edit in enumerate(edits, 1)
@@ -126,7 +126,7 @@ class Reviewing(ResitScreen):
             flips = len(view.preview(edit).flips)
         except ResitError as error:
             return error.message
-        return "nothing flips" if not flips else f"{figures.count(flips, 'mark')} flip"
+        return f"{flips} mark flips" if flips == 1 else f"{flips or 'no'} marks flip"
 
     def _propose(self, view: RoundView, key: str, edit: Edit, title: str) -> None:
         try:
@@ -269,6 +269,11 @@ class Reviewing(ResitScreen):
             self.say("There is no reply to copy.")
         else:
             self.resit.copy(reply, figures.count(len(reply), "character"))
+
+
+def _now() -> datetime:
+    """To the second, as the file keeps it."""
+    return datetime.now(UTC).replace(microsecond=0)
 
 
 def _flipped(flips: tuple[Flip, ...]) -> str:

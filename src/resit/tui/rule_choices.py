@@ -32,10 +32,9 @@ if TYPE_CHECKING:
 _NUMBER = re.compile(r"[^\d]*\d[\d.,' ]*[^\d]*")
 
 SAID: dict[str, str] = {
-    "exact": "the cleaned reply is exactly an accepted form",
+    "exact": "the reply is exactly an accepted form",
     "numeric": "the reply is one number, nothing else",
-    "number_in_reply": "the number in a longer reply",
-    "contains": "an accepted form stands in the reply as whole words",
+    "contains": "an accepted form stands in the reply",
     "regex": "a pattern is found in the reply",
     "choice": "the reply chooses this option",
     "yes_no": "the reply says yes or no, and only one",
@@ -44,15 +43,24 @@ SAID: dict[str, str] = {
     "set": "the same items in any order",
     "list": "the same items in order",
     "json": "the reply is that JSON value",
-    "last_line": "the last line is exactly an accepted form",
+    "last_line": "the last line is an accepted form",
 }
 """Each rule in one line."""
 
 
+_PICKS = {
+    "only": "the one number in a longer reply",
+    "last": "the last number in the reply",
+    "first": "the first number in the reply",
+    "marked": "the number after `answer is` or the like",
+}
+
+
 def rule_said(rule: Rule) -> str:
     """A rule in words, with what is not as usual."""
-    text = f"{rule.name.replace('_', ' ')}: {SAID[rule.name]}"
-    changed = rule.model_dump(mode="json", exclude_defaults=True, exclude={"name"})
+    picks = isinstance(rule, NumberInReply)
+    text = f"{rule.name.replace('_', ' ')}: {_PICKS[rule.pick] if isinstance(rule, NumberInReply) else SAID[rule.name]}"
+    changed = rule.model_dump(mode="json", exclude_defaults=True, exclude={"name", "pick"} if picks else {"name"})
     if changed:
         text += f" ({', '.join(f'{name} = {json.dumps(value)}' for name, value in changed.items())})"
     return text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
@@ -14,6 +15,10 @@ from textual.widgets.option_list import Option
 
 from resit.core.printable import one_line
 from resit.tui.widgets.plain import PlainStatic
+
+
+_NARROW = 52
+"""Longest answer of a narrow dialog."""
 
 
 class ChoiceScreen(ModalScreen[str | None]):
@@ -31,10 +36,11 @@ class ChoiceScreen(ModalScreen[str | None]):
         """
         super().__init__()
         self._title, self._choices, self._about = title, choices, about
+        self._wide = any(cell_len(text) > _NARROW for _, _, text in choices)
 
     def compose(self) -> ComposeResult:
         """Question, then the answers."""
-        with Vertical(classes="dialog"):
+        with Vertical(classes="dialog wide" if self._wide else "dialog"):
             yield PlainStatic(one_line(self._title, 200), classes="dialog-title")
             if self._about:
                 yield PlainStatic(one_line(self._about, 400), classes="dialog-about")

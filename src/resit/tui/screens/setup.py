@@ -59,7 +59,7 @@ class SetupScreen(ResitScreen):
                 yield ModelGrid(id="model-grid")
                 yield PlainStatic(id="model-detail")
             with VerticalScroll(id="plan", classes="panel"):
-                yield PlanPanel("Reading models and prices …", id="plan-text")
+                yield PlanPanel(id="plan-text")
 
     def on_mount(self) -> None:
         """Read the models beside the screen; prices take a moment."""
@@ -68,6 +68,7 @@ class SetupScreen(ResitScreen):
         self.query_one("#plan").border_title = "The plan"
         self.query_one(ModelGrid).focus()
         self._choice = recalled(self._remembered(), self._suite)
+        self.query_one(PlanPanel).show_reason(self._suite, self._choice, "Reading models and prices …")
         self._read_models()
 
     def _remembered(self) -> object:
@@ -163,7 +164,7 @@ class SetupScreen(ResitScreen):
         if number != self._asked_for:
             return
         self._prepared = prepared
-        self.query_one(PlanPanel).show_plan(self._suite, self._choice, prepared, estimate, self._fresh)
+        self.query_one(PlanPanel).show_plan(self._suite, self._choice, prepared, estimate)
         if self._start_when_planned:
             self._start_when_planned = False
             self.action_start()

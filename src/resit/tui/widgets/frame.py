@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -15,6 +16,9 @@ from resit.tui.commands import Command, sign
 
 if TYPE_CHECKING:
     from resit.tui.app import ResitApp
+
+
+_GAP, _NARROW_GAP = " · ", "  "
 
 
 class Crumbs(Widget):
@@ -47,22 +51,21 @@ class KeyLine(Widget):
 
     def render(self) -> Content:
         """As many keys as fit; help is always the last."""
-        *others, last = self.commands
-        room = self.size.width - self._width(last) - 2
-        shown: list[Command] = []
-        for command in others:
-            if self._width(command) + 3 > room:
-                break
-            shown.append(command)
-            room -= self._width(command) + 3
-        return self._line([*shown, last])
+        gap = _GAP if self._line_width(self.commands, _GAP) <= self.size.width else _NARROW_GAP
+        shown = list(self.commands)
+        while len(shown) > 1 and self._line_width(shown, gap) > self.size.width:
+            del shown[-2]
+        return self._line(shown, gap)
 
-    def _line(self, shown: list[Command]) -> Content:
+    def _line_width(self, commands: Sequence[Command], gap: str) -> int:
+        return 2 + sum(self._width(command) for command in commands) + len(gap) * (len(commands) - 1)
+
+    def _line(self, shown: Sequence[Command], gap: str) -> Content:
         self._spans = []
         line, at = Content(" "), 1
         for index, command in enumerate(shown):
             if index:
-                line, at = line + Content.styled(" · ", "$text-muted"), at + 3
+                line, at = line + Content.styled(gap, "$text-muted"), at + len(gap)
             width = self._width(command)
             self._spans.append((at, at + width, command.action))
             line = line + Content.assemble((self._key(command), "bold $primary"), (f" {command.label}", ""))

@@ -18,12 +18,16 @@ from textual.strip import Strip
 
 from resit.core.printable import one_line
 from resit.core.records import EFFORTS, Effort
+from resit.tui.figures import short_setting
 
 COLUMNS: tuple[Effort | None, ...] = (None, *EFFORTS)
 HEADS = ("default", "low", "medium", "high", "xhigh", "max")
+SHORT_HEADS = ("dflt", "low", "med", "high", "xhi", "max")
 PICKED, FREE, ABSENT = "●", "○", " "
-_CELL = 8
-_NAME_MAX, _NAME_MIN = 34, 16
+_NAME_MAX, _NAME_MIN = 34, 12
+_PRICE, _NOTE = 16, 10
+_ROOMY = 100
+"""From this width on the marks stand further apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class ModelGrid(ScrollView, can_focus=True):
     ) -> None:
         """Draw `rows`, with `picked` marked; `quiet` are the models whose thinking is switched off."""
         self._rows, self._picked, self._quiet = tuple(rows), picked, quiet
-        self.virtual_size = Size(self._name_width + _CELL * len(COLUMNS) + 32, len(self._rows) + 1)
+        self.virtual_size = Size(1, len(self._rows) + 1)
         self.row = min(self.row, max(0, len(self._rows) - 1))
         self.refresh()
 
@@ -149,7 +153,7 @@ class ModelGrid(ScrollView, can_focus=True):
         if event.y < 1 or not 0 <= at < len(self._rows):
             return
         self.row = at
-        column = (event.x + self.scroll_offset.x - self._name_width) // _CELL
+        column = (event.x + self.scroll_offset.x - self._name_width) // self._cell
         if 0 <= column < len(COLUMNS) and COLUMNS[column] in self._rows[at].efforts:
             self.column = column
             self.post_message(self.Clicked())
@@ -157,10 +161,14 @@ class ModelGrid(ScrollView, can_focus=True):
     # -- drawing ----------------------------------------------------------------------------------------------------
 
     @property
+    def _cell(self) -> int:
+        return 8 if self.size.width >= _ROOMY else 5
+
+    @property
     def _name_width(self) -> int:
-        longest = max((len(row.model) for row in self._rows), default=0)
-        room = max(_NAME_MIN, self.size.width - _CELL * len(COLUMNS) - 2)
-        return min(max(longest + 4, _NAME_MIN), _NAME_MAX, room)
+        longest = max((len(short_setting(row.model)) for row in self._rows), default=0)
+        room = max(_NAME_MIN, self.size.width - self._cell * len(COLUMNS) - _PRICE - _NOTE)
+        return max(_NAME_MIN, min(longest + 4, _NAME_MAX, room))
 
     def render_line(self, y: int) -> Strip:
         """One model, or the heads; the heads stay when the list scrolls."""
@@ -176,19 +184,21 @@ class ModelGrid(ScrollView, can_focus=True):
 
     def _heads(self, base: Style) -> list[Segment]:
         style = base + self._style("$text-muted")
-        marks = [Segment(head.center(_CELL), style) for head in HEADS]
-        return [Segment(" model".ljust(self._name_width), style), *marks, Segment("$ in / out per Mtok", style)]
+        heads = HEADS if self._cell == 8 else SHORT_HEADS
+        marks = [Segment(head.center(self._cell), style) for head in heads]
+        tail = f"{'per Mtok':<{_PRICE}}key"
+        return [Segment(" model".ljust(self._name_width), style), *marks, Segment(tail, style)]
 
     def _cells(self, row: ModelRow, current: bool, base: Style) -> list[Segment]:
         dim = base + self._style("$text-muted")
         line = base + self._style("$error") if row.problem else base
         pointer = "▸" if current and self.has_focus else " "
-        name = one_line(f"{row.model}{' ∅' if row.model in self._quiet else ''}", self._name_width - 2)
+        quiet = " ∅" if row.model in self._quiet else ""
+        name = one_line(short_setting(row.model), self._name_width - 2 - len(quiet)) + quiet
         segments = [Segment(_fit(f"{pointer}{name}", self._name_width), line + Style(bold=current))]
         for index, effort in enumerate(COLUMNS):
             segments += self._mark(row, effort, current and index == self.column, base, dim)
-        tail = row.price.ljust(17) if row.price else ""
-        segments.append(Segment(tail, dim))
+        segments.append(Segment(row.price.ljust(_PRICE), dim))
         segments.append(Segment(row.note, line if row.problem else dim))
         return segments
 
@@ -198,8 +208,9 @@ class ModelGrid(ScrollView, can_focus=True):
         style = base + self._style("$primary") + Style(bold=True) if picked else dim
         if here and self.has_focus:
             style = style + Style(reverse=True)
-        pad = (_CELL - 3) // 2
-        return [Segment(" " * pad, base), Segment(f" {sign} ", style), Segment(" " * (_CELL - 3 - pad), base)]
+        left = (self._cell - 3) // 2
+        right = self._cell - 3 - left
+        return [Segment(" " * left, base), Segment(f" {sign} ", style), Segment(" " * right, base)]
 
     def _style(self, name: str) -> Style:
         return Content.styled("x", name).render_segments(self.visual_style)[0].style or Style()

@@ -2,129 +2,158 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
 from resit.core.printable import one_line
 from resit.tui.choice import Choice
-from resit.tui.figures import count, money
+from resit.tui.figures import count, money, when
 from resit.tui.looks import MISS
 from resit.tui.widgets.plain import PlainStatic
 
 if TYPE_CHECKING:
+    from decimal import Decimal
+
     from resit.core.rounds.session import Prepared
     from resit.core.spend.prices import Estimate
     from resit.core.suite import Suite
 
 VARIANCE = "One run proves nothing about variance."
 _HEAD = 10
+Words = str | tuple[str, str]
+Entry = tuple[str, Content]
+"""What a line is about, and what it says; long ones wrap under themselves."""
 
 
 class PlanPanel(PlainStatic):
     """The words and figures; whoever plans hands them in."""
 
-    def show_plan(self, suite: Suite, choice: Choice, prepared: Prepared, estimate: Estimate, fresh: bool) -> None:
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        """Start empty."""
+        super().__init__(id=id)
+        self._entries: list[Entry] = []
+
+    def show_plan(self, suite: Suite, choice: Choice, prepared: Prepared, estimate: Estimate) -> None:
         """What the round will be."""
-        self.update(Content("\n").join(plan_lines(suite, choice, prepared, estimate, fresh)))
+        self._show_entries(plan_entries(suite, choice, prepared, estimate))
 
     def show_reason(self, suite: Suite, choice: Choice, why: str) -> None:
         """Why there is no plan yet."""
-        lines = [*_chosen_lines(suite, choice), Content(""), Content.styled(why, "$warning")]
-        self.update(Content("\n").join(lines))
+        self._show_entries([*_chosen(suite, choice), _entry(""), ("", Content.styled(one_line(why, 400), "$warning"))])
+
+    def _show_entries(self, entries: list[Entry]) -> None:
+        self._entries = entries
+        self._draw_entries()
+
+    def on_resize(self) -> None:
+        """Wrap anew."""
+        self._draw_entries()
+
+    def _draw_entries(self) -> None:
+        width = self.size.width or 44
+        self.update(Content("\n").join(line for entry in self._entries for line in _wrapped(entry, width)))
 
 
-def _entry(head: str, *texts: str | tuple[str, str]) -> Content:
-    return Content.assemble((f"{head:<{_HEAD}}", "$text-muted"), *texts)
+def _entry(head: str, *texts: Words) -> Entry:
+    return head, Content.assemble(*texts)
 
 
-def _chosen_lines(suite: Suite, choice: Choice) -> list[Content]:
-    settings = len(choice.settings)
-    each = " of each question and setting"
-    runs = _entry("runs", (str(choice.repeats), "bold"), each, (" · + - changes", "$text-muted"))
-    lines = [
-        Content.assemble((one_line(suite.title, 60), "bold"), f" · {count(len(suite.asked), 'question')}"),
-        _entry("settings", (str(settings), "bold"), _variants_said(suite, choice)),
-        runs,
+def _wrapped(entry: Entry, width: int) -> list[Content]:
+    head, said = entry
+    if not said.plain:
+        return [Content("")]
+    indent = _HEAD if head else 0
+    lines = said.wrap(max(20, width - indent))
+    heads = [f"{head:<{indent}}", *[" " * indent] * (len(lines) - 1)]
+    return [Content.styled(start, "$text-muted") + line for start, line in zip(heads, lines, strict=True)]
+
+
+def _chosen(suite: Suite, choice: Choice) -> list[Entry]:
+    settings, runs = count(len(choice.settings), "setting"), count(choice.repeats, "run")
+    entries = [
+        _entry("", (one_line(suite.title, 60), "bold"), f" · {count(len(suite.asked), 'question')}"),
+        _entry("ask", (settings, "bold"), " · ", (runs, "bold"), " each", (" · + - changes", "$text-muted")),
     ]
+    if suite.variants:
+        wording = one_line(", ".join(choice.variants), 60)
+        entries.append(_entry("wording", wording, (" · v changes", "$text-muted")))
     if choice.repeats < 2:
-        lines.append(_entry("", (VARIANCE, "$warning")))
+        entries.append(_entry(" ", (VARIANCE, "$warning")))
     elif choice.repeats < suite.repeats:
-        lines.append(_entry("", (f"This suite wants {suite.repeats} runs before a conclusion.", "$warning")))
-    return lines
+        entries.append(_entry(" ", (f"This suite wants {suite.repeats} runs for a conclusion.", "$warning")))
+    return entries
 
 
-def _variants_said(suite: Suite, choice: Choice) -> str:
-    if not suite.variants:
-        return ""
-    return f" · wording {one_line(', '.join(choice.variants), 60)} (v changes)"
-
-
-def plan_lines(suite: Suite, choice: Choice, prepared: Prepared, estimate: Estimate, fresh: bool) -> list[Content]:
+def plan_entries(suite: Suite, choice: Choice, prepared: Prepared, estimate: Estimate) -> list[Entry]:
     """Every line of the plan."""
-    lines = _chosen_lines(suite, choice)
-    lines += _call_lines(prepared, fresh)
-    lines += _cost_lines(estimate, choice)
-    lines.append(_entry("time", _time_said(estimate, prepared)))
-    pace = "one call at a time, for clean timing" if choice.serial else f"{prepared.round.concurrency} calls at a time"
-    lines.append(_entry("pace", pace, (" · s changes", "$text-muted")))
-    lines += [_entry("asked at", one_line(where, 100)) for where in prepared.endpoints]
-    lines += _problem_lines(prepared)
-    return lines
+    return [
+        *_chosen(suite, choice),
+        *_calls(prepared),
+        *_costs(estimate, prepared.round.cap_usd),
+        _entry("time", *_time(estimate, prepared)),
+        *(_entry("asked at", one_line(where, 100)) for where in prepared.endpoints),
+        *_problems(prepared),
+    ]
 
 
-def _call_lines(prepared: Prepared, fresh: bool) -> list[Content]:
+def _calls(prepared: Prepared) -> list[Entry]:
     plan = prepared.plan
-    lines = [_entry("calls", (f"{len(plan.jobs):,} to do", "bold"), f" · {len(plan.done):,} of {plan.planned:,} done")]
+    done = f" · {len(plan.done):,} of {plan.planned:,} done"
+    entries = [_entry("calls", (f"{len(plan.jobs):,} to do", "bold"), done)]
     why = ", ".join(f"{number:,} {reason}" for reason, number in plan.reasons.items())
-    if why and plan.done:
-        lines.append(_entry("", (why, "$text-muted")))
+    if why and prepared.resumes:
+        entries.append(_entry(" ", (why, "$text-muted")))
     if prepared.resumes:
-        which = f"goes on with round {one_line(prepared.round.id, 50)} · n starts a new one"
-        lines.append(_entry("", (which, "$text-muted")))
-    elif fresh:
-        lines.append(_entry("", ("a new round · n goes on with the last one", "$text-muted")))
-    return lines
+        entries.append(_entry(" ", f"goes on with the round of {when(prepared.round.created_at)}"))
+    return entries
 
 
-def _cost_lines(estimate: Estimate, choice: Choice) -> list[Content]:
+def _costs(estimate: Estimate, cap: Decimal | None) -> list[Entry]:
     unknown = ", ".join(one_line(model, 40) for model in estimate.unpriced)
-    least = bool(unknown)
-    if estimate.unpriced and not estimate.worst_usd:
-        lines = [_entry("expected", f"unknown: no price for {unknown}")]
+    muted = "$text-muted"
+    if unknown and not estimate.worst_usd:
+        entries = [_entry("cost", ("unknown", "bold"), f": no price for {unknown}")]
     else:
+        least = bool(unknown)
         low, high = money(estimate.low_usd, at_least=least), money(estimate.high_usd)
         spread = low if estimate.low_usd == estimate.high_usd else f"{low} to {high}"
-        lines = [_entry("expected", (spread, "bold"), (f" · {_history_said(estimate)}", "$text-muted"))]
-        lines.append(_entry("at worst", money(estimate.worst_usd, at_least=least)))
+        entries = [
+            _entry("cost", (spread, "bold"), (f" · {_history(estimate)}", muted)),
+            _entry("at worst", money(estimate.worst_usd, at_least=least)),
+        ]
         if unknown:
-            lines.append(_entry("", (f"no price for {unknown}", "$warning")))
-    lines.append(_entry("cap", *_cap_said(choice.cap_usd, estimate)))
-    return lines
+            entries.append(_entry(" ", (f"no price for {unknown}", "$warning")))
+    entries.append(_entry("cap", *_cap(cap, estimate)))
+    return entries
 
 
-def _history_said(estimate: Estimate) -> str:
+def _history(estimate: Estimate) -> str:
     if estimate.history:
-        return "from this suite's earlier replies"
+        return "from earlier replies"
     if estimate.with_history:
-        return f"history for {estimate.with_history:,} of {estimate.calls:,} calls, the rest from lengths"
+        return f"earlier replies to {estimate.with_history:,} of {estimate.calls:,} calls, else lengths"
     return "no history: from lengths"
 
 
-def _cap_said(cap: Decimal | None, estimate: Estimate) -> tuple[tuple[str, str], ...]:
+def _cap(cap: Decimal | None, estimate: Estimate) -> tuple[tuple[str, str], ...]:
     if cap is None:
         return (("none", "bold $warning"), (" · c sets one", "$text-muted"))
     said = [(f"${cap:.2f}", "bold"), (" · c changes", "$text-muted")]
     if estimate.high_usd > cap:
-        said.append((" · may stop there: the rest can be asked later", "$warning"))
+        said.append((" · may stop there; the rest can be asked later", "$warning"))
     return tuple(said)
 
 
-def _time_said(estimate: Estimate, prepared: Prepared) -> str:
+def _time(estimate: Estimate, prepared: Prepared) -> tuple[Words, ...]:
+    at_a_time = 1 if prepared.round.serial else prepared.round.concurrency
+    pace = "one at a time" if prepared.round.serial else f"{at_a_time} at a time"
+    return _span(estimate, at_a_time), f" · {pace}", (" · s changes", "$text-muted")
+
+
+def _span(estimate: Estimate, at_a_time: int) -> str:
     if not estimate.calls:
         return "nothing to ask"
-    at_a_time = 1 if prepared.round.serial else prepared.round.concurrency
     minutes = estimate.minutes(at_a_time)
     if minutes is None:
         return "no history"
@@ -137,11 +166,12 @@ def _clock(seconds: float) -> str:
     return f"{total} s" if total < 60 else f"{total // 60} min {total % 60:02} s"
 
 
-def _problem_lines(prepared: Prepared) -> list[Content]:
-    lines = [Content.styled(f"{MISS} {one_line(problem.said, 300)}", "$error") for problem in prepared.problems]
+def _problems(prepared: Prepared) -> list[Entry]:
+    entries = [("", Content.styled(f"{MISS} {one_line(problem.said, 300)}", "$error")) for problem in prepared.problems]
+    entries.append(_entry(""))
     if not prepared.plan.jobs:
-        return [*lines, Content(""), Content("Nothing is owed: every run is there. + adds runs, n starts a new round.")]
-    if prepared.startable:
-        others = " with the others" if prepared.problems else ""
-        return [*lines, Content(""), Content.assemble(("enter", "bold $primary"), f" starts{others}")]
-    return [*lines, Content(""), Content.styled("Nothing can start.", "$error")]
+        return [*entries, _entry("", "Nothing is owed: every run is there. + adds runs, n starts a new round.")]
+    if not prepared.startable:
+        return [*entries, ("", Content.styled("Nothing can start.", "$error"))]
+    others = " · n a new round instead" if prepared.resumes else ""
+    return [*entries, _entry("", ("enter", "bold $primary"), " goes on" if prepared.resumes else " starts", others)]

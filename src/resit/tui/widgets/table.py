@@ -259,8 +259,7 @@ class ResultsGrid(ScrollView, can_focus=True):
         for column in self.model.columns:
             self._lefts.append(at)
             at += column.width + _GAP
-        self._width = at
-        self.virtual_size = Size(at, len(self.order) + 1 + self._foot)
+        self.virtual_size = Size(max(0, at - _GAP), len(self.order) + 1 + self._foot)
 
     @property
     def _foot(self) -> int:
