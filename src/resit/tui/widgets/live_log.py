@@ -8,6 +8,7 @@ from datetime import datetime
 
 from resit.core.printable import one_line
 from resit.core.records import Row
+from resit.tui.figures import short_setting
 from resit.tui.looks import mark
 from resit.tui.widgets.table import Column, ResultsGrid, Shown, Tone
 
@@ -24,24 +25,33 @@ class LiveEntry:
 
 
 _TONES: dict[str, Tone] = {"✓": "good", "✗": "bad", "½": "half", "?": "half"}
-_FIXED = 8 + 5 + 11 + 2 * 6
+_TIME, _RUN, _OUTCOME, _GAP, _BAR = 8, 3, 9, 2, 2
+_NARROW = 84
+"""Below this the time gives its place to the reply."""
 
 
 def columns_for(width: int) -> tuple[Column, ...]:
     """The columns in `width` cells: question, setting, reply and accepted share what the others leave."""
-    room = max(44, width - _FIXED - 1)
-    question = min(24, room * 24 // 100)
-    setting = min(26, room * 26 // 100)
-    accepts = min(24, room * 18 // 100)
-    return (
-        Column("time", "time", 8),
+    timed = width >= _NARROW
+    fixed = _RUN + _OUTCOME + (_TIME + _GAP if timed else 0) + 6 * _GAP + _BAR
+    room = max(36, width - fixed)
+    question = _share(room, 22, 12, 24)
+    setting = _share(room, 24, 11, 28)
+    accepts = _share(room, 16, 7, 24)
+    columns = (
+        Column("time", "time", _TIME),
         Column("question", "question", question),
         Column("setting", "setting", setting),
-        Column("run", "run", 3),
-        Column("outcome", "outcome", 9),
+        Column("run", "run", _RUN),
+        Column("outcome", "outcome", _OUTCOME),
         Column("reply", "reply", room - question - setting - accepts),
         Column("accepts", "accepts", accepts),
     )
+    return columns if timed else columns[1:]
+
+
+def _share(room: int, percent: int, least: int, most: int) -> int:
+    return max(least, min(most, room * percent // 100))
 
 
 class LiveLines:
@@ -74,7 +84,7 @@ class LiveLines:
             case "question":
                 return Shown(run.question)
             case "setting":
-                return Shown(run.setting)
+                return Shown(short_setting(run.setting))
             case "run":
                 return Shown(f"r{run.run}", "dim")
             case "outcome":
@@ -112,20 +122,18 @@ class LiveLog(ResultsGrid):
         super().__init__(id=id)
         self.following = True
 
-    @property
-    def at_end(self) -> bool:
-        """Whether the reader is on the last line and it is in sight."""
-        on_last = self.cursor_row >= len(self.order) - 1
-        return on_last and self.scroll_offset.y >= self.max_scroll_y - 1
-
     def take(self, lines: LiveLines) -> None:
         """Show `lines`; the cursor goes along only while following."""
         # Looked at before the new lines are in: whoever moved up since the last time wants to stay.
-        if self.following and len(self.order) and not self.at_end:
+        if self.following and self.cursor_row < len(self.order) - 1:
             self.following = False
         self.show_model(lines)
         if self.following:
             self.follow()
+
+    def on_mouse_scroll_up(self) -> None:
+        """Whoever scrolls up wants to read."""
+        self.following = False
 
     def follow(self) -> None:
         """To the newest line, and on with each that comes."""

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from resit.core.printable import one_line
 from resit.tui.choice import Choice
-from resit.tui.figures import count, money, when
+from resit.tui.figures import count, money, short_setting, when
 from resit.tui.looks import MISS
 from resit.tui.widgets.plain import PlainStatic
 
@@ -73,11 +73,11 @@ def _chosen(suite: Suite, choice: Choice) -> list[Entry]:
     settings, runs = count(len(choice.settings), "setting"), count(choice.repeats, "run")
     entries = [
         _entry("", (one_line(suite.title, 60), "bold"), f" · {count(len(suite.asked), 'question')}"),
-        _entry("ask", (settings, "bold"), " · ", (runs, "bold"), " each", (" · + - changes", "$text-muted")),
+        _entry("ask", (settings, "bold"), " · ", (runs, "bold"), " each", (" (+ -)", "$text-muted")),
     ]
     if suite.variants:
         wording = one_line(", ".join(choice.variants), 60)
-        entries.append(_entry("wording", wording, (" · v changes", "$text-muted")))
+        entries.append(_entry("wording", wording, (" (v)", "$text-muted")))
     if choice.repeats < 2:
         entries.append(_entry(" ", (VARIANCE, "$warning")))
     elif choice.repeats < suite.repeats:
@@ -138,8 +138,8 @@ def _history(estimate: Estimate) -> str:
 
 def _cap(cap: Decimal | None, estimate: Estimate) -> tuple[tuple[str, str], ...]:
     if cap is None:
-        return (("none", "bold $warning"), (" · c sets one", "$text-muted"))
-    said = [(f"${cap:.2f}", "bold"), (" · c changes", "$text-muted")]
+        return (("none", "bold $warning"), (" (c sets one)", "$text-muted"))
+    said = [(f"${cap:.2f}", "bold"), (" (c)", "$text-muted")]
     if estimate.high_usd > cap:
         said.append((" · may stop there; the rest can be asked later", "$warning"))
     return tuple(said)
@@ -148,7 +148,7 @@ def _cap(cap: Decimal | None, estimate: Estimate) -> tuple[tuple[str, str], ...]
 def _time(estimate: Estimate, prepared: Prepared) -> tuple[Words, ...]:
     at_a_time = 1 if prepared.round.serial else prepared.round.concurrency
     pace = "one at a time" if prepared.round.serial else f"{at_a_time} at a time"
-    return _span(estimate, at_a_time), f" · {pace}", (" · s changes", "$text-muted")
+    return _span(estimate, at_a_time), f" · {pace}", (" (s)", "$text-muted")
 
 
 def _span(estimate: Estimate, at_a_time: int) -> str:
@@ -167,7 +167,13 @@ def _clock(seconds: float) -> str:
 
 
 def _problems(prepared: Prepared) -> list[Entry]:
-    entries = [("", Content.styled(f"{MISS} {one_line(problem.said, 300)}", "$error")) for problem in prepared.problems]
+    barred: dict[str, list[str]] = {}
+    for problem in prepared.problems:
+        barred.setdefault(str(problem.error), []).append(short_setting(problem.setting.label))
+    entries = [
+        ("", Content.styled(f"{MISS} {one_line(', '.join(labels), 100)}: {one_line(why, 300)}", "$error"))
+        for why, labels in barred.items()
+    ]
     entries.append(_entry(""))
     if not prepared.plan.jobs:
         return [*entries, _entry("", "Nothing is owed: every run is there. + adds runs, n starts a new round.")]
