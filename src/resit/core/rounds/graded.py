@@ -114,12 +114,12 @@ class GradedRound:
         """The rows as last graded, by this object or by `graded.json`; true or not any more."""
         return tuple(entry.row for entry in self._remembered().values())
 
-    def remember(self, record: RunRecord, row: Row) -> None:
+    def remember(self, record: RunRecord, row: Row, kept: Held) -> None:
         """Take up a run that was just kept and graded as `grade` would, so that the next opening need not."""
         frame = self._frames.frame(record.question, record.setting.label) if self._frames else None
         mark = self.store.mark(record.key)
         if frame is not None and mark is not None:
-            self._remembered()[record.key] = Entry(mark, frame, row, held(record))
+            self._remembered()[record.key] = Entry(mark, frame, row, kept)
 
     def save(self) -> None:
         """Remember the rows; a disk without room for them costs nothing but time later."""

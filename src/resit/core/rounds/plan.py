@@ -109,6 +109,8 @@ class Job:
     setting: Setting
     run: int
     request: Request
+    asked: str
+    """The request's fingerprint."""
     reason: OwedReason
 
 
@@ -220,7 +222,7 @@ def make_plan(
                 if reason is None:
                     done.append(key)
                 else:
-                    jobs.append(Job(len(jobs), key, question, planned.setting, run, request, reason))
+                    jobs.append(Job(len(jobs), key, question, planned.setting, run, request, asked, reason))
     return Plan(round_plan, suite, tuple(jobs), tuple(done), len(jobs) + len(done))
 
 

@@ -7,15 +7,13 @@ import os
 import random
 from collections import Counter
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from resit.core.calling.client import Client, Delta
 from resit.core.calling.faults import RetryPolicy
 from resit.core.errors import OverCap, RoundError, Unpriced
-from resit.core.records import ENDS_SETTING, Attempt, Fault, Reply, Row, RunRecord, Setting, Usage, VerdictWord
+from resit.core.records import Attempt, Fault, FaultKind, Reply, Row, Setting, VerdictWord
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.events import (
     AttemptFailed,
@@ -27,18 +25,18 @@ from resit.core.rounds.events import (
     RoundStarted,
     RunKept,
     SettingStopped,
-    Spent,
     Streamed,
 )
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.live import Heartbeat, Live, LiveEnd, LiveFlight
-from resit.core.rounds.plan import Job, Plan
+from resit.core.rounds.pace import Pace
+from resit.core.rounds.plan import Plan
 from resit.core.rounds.queue import JobQueue, OpenRun
+from resit.core.rounds.safe import Safe
 from resit.core.rounds.store import RoundStore
-from resit.core.scoring.grid import make_row
+from resit.core.rounds.till import Till
 from resit.core.spend.budget import Budget, Reservation
-from resit.core.spend.ledger import Ledger, LedgerEntry
-from resit.core.spend.prices import Price, cost_usd, worst_case_usd
+from resit.core.spend.ledger import Ledger
 
 Emit = Callable[[Event], None]
 """Takes an event at once; it must be quick, for the calls wait meanwhile."""
@@ -62,14 +60,6 @@ class _Flight:
     task: asyncio.Task[None] | None = None
     over: bool = False
     """Given up; whatever its client still returns is not wanted."""
-
-
-@dataclass(slots=True)
-class _Pace:
-    """How a model takes our calls."""
-
-    limits_in_a_row: int = 0
-    held_until_s: float = 0.0
 
 
 class Runner:
@@ -115,27 +105,22 @@ class Runner:
         self.store = store
         self.budget = budget
         self._clients = clients
-        self._ledger = ledger
         self._emit = emit
-        self._keeper = keeper
         self._rows = rows
-        self._verdicts = verdicts or {}
-        self._policy = policy or RetryPolicy()
         self._clock = clock or Clock()
-        self._rng = rng or random.Random()
         self._call_limit_s = call_limit_s
-        self._prices: dict[str, Price | None] = {p.setting.label: p.price for p in plan.round.settings}
-        self._settings = {p.setting.label: p.setting for p in plan.round.settings}
         self._barred = barred or {}
+        self._settings = {p.setting.label: p.setting for p in plan.round.settings}
+        prices = {p.setting.label: p.price for p in plan.round.settings}
+        self._till = Till(plan.suite.name, store.id, budget, ledger, prices)
+        self._safe = Safe(plan, store, keeper, verdicts or {})
+        self._pace = Pace(policy or RetryPolicy(), rng or random.Random())
         self._queue = JobQueue(plan.jobs)
         self._flights: dict[str, _Flight] = {}
         self._waiting: dict[str, LiveFlight] = {}
         self._pools: Counter[str] = Counter()
-        self._paces: dict[str, _Pace] = {}
         self._tight: set[str] = set()
         self._stopped: dict[str, Fault] = {}
-        self._unsaved: list[RunRecord] = []
-        self._owed = {job.key for job in plan.jobs}
         self._changed = asyncio.Event()
         self._heartbeat = Heartbeat(store)
         self._started_at = self._clock.now()
@@ -143,7 +128,7 @@ class Runner:
         self._paused = False
         self._stop_by_s: float | None = None
         self._ending: tuple[EndReason, str] | None = None
-        self._defect: BaseException | None = None
+        self._defect: Exception | None = None
 
     async def run(self) -> RoundEnded:
         """Ask everything that is owed, until all is asked or something ends the round.
@@ -154,11 +139,12 @@ class Runner:
         try:
             self._begin()
             await self._work()
-            ended = self._ended()
+            self._keep_late()
         finally:
             await self._close()
         if self._defect is not None:
             raise self._defect
+        ended = self._ended()
         self._emit(ended)
         return ended
 
@@ -243,7 +229,7 @@ class Runner:
         times = [self._heartbeat.next_s]
         if self._queue.next_due_s is not None and not self._paused:
             times.append(self._queue.next_due_s)
-        times += (pace.held_until_s for pace in self._paces.values() if pace.held_until_s > now)
+        times += self._pace.holds_end_s(now)
         if self._stop_by_s is not None:
             times.append(self._stop_by_s)
         return max(0.0, min(times) - now)
@@ -266,13 +252,12 @@ class Runner:
         setting = self._settings[label]
         if label in self._tight or self._pools[setting.provider] >= self.plan.round.concurrency:
             return False
-        pace = self._paces.get(setting.model)
-        return pace is None or pace.held_until_s <= self._clock.monotonic_s()
+        return self._pace.may_start(setting.model, self._clock.monotonic_s())
 
     def _reserve(self, run: OpenRun) -> Reservation | None:
         """Set money aside for a call; None puts the run back, for a call that ends may free some."""
         try:
-            return self.budget.reserve(worst_case_usd(self._prices[run.label], run.job.request))
+            return self._till.reserve(run.job)
         except OverCap:
             self._tight.add(run.label)
             self._queue.put_back(run)
@@ -285,9 +270,9 @@ class Runner:
         """Nothing is out: start any run that the cap still allows; True when none is left and the round ends."""
         if self._queue.next_due_s is not None or not self._tight:
             return False
-        run = self._queue.take_first(self._affordable)
+        run = self._queue.take_first(lambda run: self._till.affords(run.job))
         if run is not None:
-            self._start(run, self.budget.reserve(worst_case_usd(self._prices[run.label], run.job.request)))
+            self._start(run, self._till.reserve(run.job))
             return False
         skipped = len(self._queue)
         self._end(
@@ -295,10 +280,6 @@ class Runner:
             f"the cap of ${self.budget.cap_usd} is reached: {skipped} calls skipped; a higher --cap goes on from here",
         )
         return True
-
-    def _affordable(self, run: OpenRun) -> bool:
-        worst, left = worst_case_usd(self._prices[run.label], run.job.request), self.budget.left_usd
-        return left is None or (worst is not None and worst <= left)
 
     def _start(self, run: OpenRun, reservation: Reservation) -> None:
         job = run.job
@@ -319,7 +300,8 @@ class Runner:
         except Exception as error:
             # Not a model's failure, which is a Fault: a defect. It ends the round after all else is safe.
             self._defect = self._defect or error
-            self._forget(flight)
+            if not flight.over:
+                self._forget(flight)
             self._end("stopped", "stopped by a defect")
             self._stop_by_s = self._clock.monotonic_s()
         finally:
@@ -336,60 +318,45 @@ class Runner:
         """What came back is settled, kept or tried again."""
         run, job = flight.run, flight.run.job
         self._forget(flight)
-        cost = self._settle(flight, answer)
         attempt = Attempt(
             number=flight.number,
             at=flight.sent_at,
             waited_s=run.waited_s,
-            asked=job.request.digest(),
+            asked=job.asked,
             reply=answer if isinstance(answer, Reply) else None,
             fault=answer if isinstance(answer, Fault) else None,
-            cost_usd=cost,
+            cost_usd=self._till.settle(job, flight.reservation, answer),
         )
+        self._tight.clear()
         run.attempts.append(attempt)
-        wait_s = self._judge_pace(run, answer)
+        wait_s = self._wait_s(run, answer)
         if wait_s is None:
             self._keep(run)
         else:
             self._wait(run, attempt, wait_s)
-        self._write_down(job, attempt)
-        self._emit(Spent(self.budget.spent_usd, self.budget.in_flight_usd, self.budget.at_least))
+        try:
+            self._till.write_down(job, attempt)
+        except RoundError as error:
+            self._end("disk", str(error))
+        self._emit(self._till.spent)
 
     def _forget(self, flight: _Flight) -> None:
-        if self._flights.pop(flight.run.job.key, None) is not None:
-            self._pools[flight.run.job.setting.provider] -= 1
+        """It is no longer out."""
         flight.over = True
+        del self._flights[flight.run.job.key]
+        self._pools[flight.run.job.setting.provider] -= 1
 
-    def _settle(self, flight: _Flight, answer: Reply | Fault) -> Decimal | None:
-        self._tight.clear()
-        price = self._prices[flight.run.label]
-        usage: Usage | None = answer.usage
-        if isinstance(answer, Fault) and usage is None and (answer.status or 0) >= 400:
-            # The server refused the call before a model worked on it.
-            self.budget.release(flight.reservation)
-            return Decimal(0)
-        cost = cost_usd(price, usage)
-        self.budget.settle(flight.reservation, cost)
-        return cost
-
-    def _judge_pace(self, run: OpenRun, answer: Reply | Fault) -> float | None:
+    def _wait_s(self, run: OpenRun, answer: Reply | Fault) -> float | None:
         """Seconds until the run is tried again; None when it has ended."""
-        pace = self._paces.setdefault(run.job.setting.model, _Pace())
+        setting = run.job.setting
         if isinstance(answer, Reply):
-            pace.limits_in_a_row = 0
+            self._pace.answered(setting.model)
             return None
-        wait_s = self._policy.delay_s(answer, len(run.attempts), self._rng)
-        too_long = answer.kind == "limit" and (answer.retry_after_s or 0.0) > self._policy.max_wait_s
-        if answer.kind in ENDS_SETTING or too_long:
-            self._stop_setting(run.job.setting, answer)
-            return None
-        if answer.kind == "limit" and wait_s is not None:
-            # One limit holds back its own run; a second with no answer in between holds the model, or every
-            # owed run would use up its attempts against the same wall.
-            pace.limits_in_a_row += 1
-            if pace.limits_in_a_row > 1:
-                pace.held_until_s = max(pace.held_until_s, self._clock.monotonic_s() + wait_s)
-        return None if self._ending is not None or self._stop_by_s is not None else wait_s
+        wait_s = self._pace.failed(setting.model, answer, len(run.attempts), self._clock.monotonic_s())
+        if self._pace.ends_setting(answer):
+            self._stop_setting(setting, answer)
+        ending = self._ending is not None or self._stop_by_s is not None or run.label in self._stopped
+        return None if ending else wait_s
 
     def _wait(self, run: OpenRun, attempt: Attempt, wait_s: float) -> None:
         run.waited_s = wait_s
@@ -405,66 +372,17 @@ class Runner:
 
     def _keep(self, run: OpenRun) -> None:
         """Write a run's result; only then is it said to be there."""
-        record = self._record(run)
+        self._waiting.pop(run.job.key, None)
         try:
-            self.store.put(record)
-        except RoundError as error:
-            self._unsaved.append(record)
-            self._end("disk", str(error))
-            return
-        self._kept(run.job, record)
-
-    def _kept(self, job: Job, record: RunRecord) -> None:
-        self._waiting.pop(job.key, None)
-        row = make_row(job.question, record, self._verdicts.get(job.key), asked=job.request.digest())
-        if record.attempts[-1].reply is not None:
-            self._owed.discard(job.key)
-        if self._keeper is not None:
-            self._keeper.remember(record, row)
-        self._emit(RunKept(self._clock.now(), record, row))
-
-    def _record(self, run: OpenRun) -> RunRecord:
-        job = run.job
-        former: tuple[Attempt, ...] = ()
-        if job.reason not in ("new", "repeat added", "damaged file"):
-            stored = self.store.read(job.key)
-            former = stored.attempts if stored is not None else ()
-        later = (
-            [a.model_copy(update={"number": len(former) + a.number}) for a in run.attempts] if former else run.attempts
-        )
-        return RunRecord(
-            question=job.question.id,
-            setting=job.setting,
-            run=job.run,
-            prompt=job.request.prompt,
-            attempts=(*former, *later),
-        )
-
-    def _write_down(self, job: Job, attempt: Attempt) -> None:
-        if self._ledger is None:
-            return
-        answer = attempt.reply or attempt.fault
-        assert answer is not None
-        entry = LedgerEntry(
-            at=attempt.at,
-            suite=self.plan.suite.name,
-            round=self.store.id,
-            question=job.question.id,
-            model=job.setting.model,
-            setting=job.setting.label,
-            run=job.run,
-            attempt=attempt.number,
-            provider=job.setting.provider,
-            endpoint=job.request.endpoint,
-            ended=answer.stop if isinstance(answer, Reply) else answer.kind,
-            usage=answer.usage,
-            cost_usd=attempt.cost_usd,
-            request_id=answer.request_id,
-        )
-        try:
-            self._ledger.append(entry)
+            record, row = self._safe.keep(run)
         except RoundError as error:
             self._end("disk", str(error))
+        else:
+            self._emit(RunKept(self._clock.now(), record, row))
+
+    def _keep_late(self) -> None:
+        for record, row in self._safe.keep_late():
+            self._emit(RunKept(self._clock.now(), record, row))
 
     # --- ending
 
@@ -485,17 +403,16 @@ class Runner:
         late = [flight for flight in self._flights.values() if now - flight.sent_s > self._call_limit_s]
         self._give_up(late, "timeout", f"no end after {self._call_limit_s:g} s")
 
-    def _give_up(self, flights: list[_Flight], kind: str, said: str) -> None:
+    def _give_up(self, flights: list[_Flight], kind: FaultKind, said: str) -> None:
         for flight in flights:
             if flight.task is not None:
                 flight.task.cancel()
             seconds = self._clock.monotonic_s() - flight.sent_s
-            fault = Fault(kind="timeout" if kind == "timeout" else "dropped", said=said, seconds=seconds)
-            self._land(flight, fault)
+            self._land(flight, Fault(kind=kind, said=said, seconds=seconds))
 
     def _ended(self) -> RoundEnded:
         reason, said = self._ending or self._natural_end()
-        return RoundEnded(self._clock.now(), reason, said, len(self._owed))
+        return RoundEnded(self._clock.now(), reason, said, self._safe.owed)
 
     def _natural_end(self) -> tuple[EndReason, str]:
         if not self._stopped:
@@ -511,17 +428,9 @@ class Runner:
         await asyncio.gather(*tasks, return_exceptions=True)
         for client in {id(client): client for client in self._clients.values()}.values():
             await client.close()
-        self._save_late()
-        if self._keeper is not None:
-            self._keeper.save()
+        self._safe.close()
         self._beat(force=True)
         self.store.unlock()
-
-    def _save_late(self) -> None:
-        """Try once more to keep what found no room."""
-        for record in self._unsaved:
-            with suppress(RoundError):
-                self.store.put(record)
 
     def _beat(self, *, force: bool = False) -> None:
         now = self._clock.monotonic_s()

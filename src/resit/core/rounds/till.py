@@ -1,0 +1,99 @@
+"""A round's money: what is set aside before a call, what it cost, and its line in the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+
+from resit.core.records import Attempt, Fault, Reply
+from resit.core.rounds.events import Spent
+from resit.core.rounds.plan import Job
+from resit.core.scoring.grid import UNBILLED
+from resit.core.spend.budget import Budget, Reservation
+from resit.core.spend.ledger import Ledger, LedgerEntry
+from resit.core.spend.prices import Price, cost_usd, worst_case_usd
+
+
+class Till:
+    """Reserves, settles and writes down."""
+
+    def __init__(
+        self, suite: str, round_id: str, budget: Budget, ledger: Ledger | None, prices: Mapping[str, Price | None]
+    ) -> None:
+        """Keep the money of one round.
+
+        Args:
+            suite: Short name of the suite, for the ledger.
+            round_id: The round's name, for the ledger.
+            budget: What is spent and may be.
+            ledger: Where every call is written down. None for a round that pays nobody.
+            prices: By setting label.
+        """
+        self.budget = budget
+        self._names = (suite, round_id)
+        self._ledger = ledger
+        self._prices = prices
+
+    def reserve(self, job: Job) -> Reservation:
+        """Set aside what a call may cost at worst.
+
+        Raises:
+            OverCap: It could take the round past its cap.
+            Unpriced: There is a cap, and nobody knows the price.
+        """
+        return self.budget.reserve(self._worst(job))
+
+    def affords(self, job: Job) -> bool:
+        """True when `reserve` would succeed."""
+        worst, left = self._worst(job), self.budget.left_usd
+        return left is None or (worst is not None and worst <= left)
+
+    def settle(self, job: Job, reservation: Reservation, answer: Reply | Fault) -> Decimal | None:
+        """What a call cost; None when that is not known."""
+        if isinstance(answer, Fault) and answer.usage is None and _unbilled(answer):
+            self.budget.release(reservation)
+            return Decimal(0)
+        cost = cost_usd(self._prices[job.setting.label], answer.usage)
+        self.budget.settle(reservation, cost)
+        return cost
+
+    def write_down(self, job: Job, attempt: Attempt) -> None:
+        """Put a call into the ledger.
+
+        Raises:
+            RoundError: It cannot be written.
+        """
+        answer = attempt.reply or attempt.fault
+        if self._ledger is None or answer is None:
+            return
+        suite, round_id = self._names
+        entry = LedgerEntry(
+            at=attempt.at,
+            suite=suite,
+            round=round_id,
+            question=job.question.id,
+            model=job.setting.model,
+            setting=job.setting.label,
+            run=job.run,
+            attempt=attempt.number,
+            provider=job.setting.provider,
+            endpoint=job.request.endpoint,
+            ended=answer.stop if isinstance(answer, Reply) else answer.kind,
+            usage=answer.usage,
+            cost_usd=attempt.cost_usd,
+            request_id=answer.request_id,
+        )
+        self._ledger.append(entry)
+
+    @property
+    def spent(self) -> Spent:
+        """The money now, as an event."""
+        return Spent(self.budget.spent_usd, self.budget.in_flight_usd, self.budget.at_least)
+
+    def _worst(self, job: Job) -> Decimal | None:
+        return worst_case_usd(self._prices[job.setting.label], job.request)
+
+
+def _unbilled(fault: Fault) -> bool:
+    """The server refused the call before a model worked on it."""
+    return fault.kind in UNBILLED or (fault.status or 0) >= 400
