@@ -22,7 +22,7 @@ HAIKU = Setting(model="claude-haiku-5-5", effort="low")
 SONNET = Setting(model="claude-sonnet-5-5", effort="low")
 ENDPOINT = "https://api.anthropic.com"
 
-SUITE = '''
+SUITE = """
 title = "Short answers"
 about = "Facts and small sums with one checkable answer each."
 instruction = "Give the final answer and nothing else."
@@ -58,8 +58,7 @@ checks = [
   { name = "no_list", no_list = true },
   { name = "cheers", last_line = "Cheers" },
 ]
-'''
-
+"""
 
 
 def reply(text: str, stop: Stop = "end", **more: object) -> Reply:
@@ -141,9 +140,7 @@ def keep_round(
                 cost_usd=Decimal("0.0001"),
             )
             store.put(
-                RunRecord(
-                    question=question, setting=words[word], run=run, prompt=request.prompt, attempts=(attempt,)
-                )
+                RunRecord(question=question, setting=words[word], run=run, prompt=request.prompt, attempts=(attempt,))
             )
     return store.path
 

@@ -16,7 +16,6 @@ from textual.widgets.option_list import Option
 from resit.core.printable import one_line
 from resit.tui.widgets.plain import PlainStatic
 
-
 _NARROW = 52
 """Longest answer of a narrow dialog."""
 
