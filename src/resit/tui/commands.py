@@ -63,6 +63,11 @@ SCREENS: dict[str, tuple[Command, ...]] = {
         ("space", "mark", "mark", "Mark a round to compare, or take the mark away"),
         ("c", "compare", "compare", "Compare the two marked rounds"),
     ),
+    "compare": _group(
+        "compare",
+        ("f", "changes", "changes only", "Show only what is not right in both rounds, or everything"),
+        ("s", "sort", "sort", "Sort by the column the cursor is on; again turns it round"),
+    ),
     "spend": _group(
         "spend",
         ("d", "by_day", "by day", "A row a day"),

@@ -200,6 +200,6 @@ class RoundsScreen(ResitScreen):
             self.say("Mark two rounds with space first.")
             return
         newer, older = (past.path for past in self._rounds if past.path in self._marked)
-        from resit.tui.screens.flips import FlipsScreen
+        from resit.tui.screens.compare import CompareScreen
 
-        self.app.push_screen(FlipsScreen(self._suite, older, newer))
+        self.app.push_screen(CompareScreen(self._suite, older, newer))
