@@ -16,6 +16,7 @@ from resit.core.errors import SuiteError, SuiteRefused, UsageError
 from resit.core.paths import data_dir
 from resit.core.records import file_part
 from resit.core.rule import Exact, Rule
+from resit.core.scoring.guard import question_faults, question_warnings
 from resit.core.suite import DEFAULT_MAX_TOKENS, PLAIN, Edit, Question, Suite, SuiteFault, Variant
 from resit.core.suite_formats.attached import check_folder, read_attached
 from resit.core.suite_formats.csv_form import read_csv
@@ -149,34 +150,15 @@ def _variants(reader: TableReader, said: Said) -> dict[str, Variant]:
     return variants
 
 
-def question_faults(question: Question) -> list[SuiteFault]:
-    from resit.core.scoring import guard
-
-    return guard.question_faults(question)
-
-
-def question_warnings(question: Question) -> list[SuiteFault]:
-    from resit.core.scoring import guard
-
-    return guard.question_warnings(question)
-
-
 def _guarded(found: Found, said: Said) -> Question:
     """The question, once the guard has looked at how it is decided and graded it against itself."""
     question = found.question
     if question.draft or not found.sound:
         return question
-    if question.second_rule is not None and not found.own_second and not _fits(question):
-        # The suite's second rule is for the questions it can decide: a number rule for those with a number.
-        question = question.replaced(second_rule=None)
     place = partial(placed, found=found, path=said.path)
     said.faults.extend(map(place, question_faults(question)))
     said.warnings.extend(map(place, question_warnings(question)))
     return question
-
-
-def _fits(question: Question) -> bool:
-    return len(question_faults(question)) <= len(question_faults(question.replaced(second_rule=None)))
 
 
 def _attached(found: list[Found], folder: Path, said: Said) -> dict[str, str]:

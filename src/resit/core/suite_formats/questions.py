@@ -42,8 +42,6 @@ class Found:
     lines: Lines
     sound: bool
     """Whether what decides it could be read, so that the guard can look at it."""
-    own_second: bool
-    """Whether its second rule is its own, not the suite's."""
 
 
 def read_questions(raw: RawSuite, defaults: Defaults, said: Said, *, need_prompt: bool) -> list[Found]:
@@ -94,7 +92,6 @@ class _Question:
         checks = self._checks()
         accept = self._accept(rule)
         traps, reference = self._traps(), reader.optional_text("reference")
-        weight = reader.weight()
         self.sound = len(self.said.faults) == before
         question = Question(
             id=self.id,
@@ -106,7 +103,7 @@ class _Question:
             checks=checks,
             traps=traps,
             reference=reference,
-            weight=weight,
+            weight=reader.weight(),
             system=reader.optional_text("system"),
             max_tokens=reader.whole("max_tokens"),
             files=reader.texts("files"),
@@ -116,7 +113,7 @@ class _Question:
             draft=reader.flag("draft"),
             line=self.raw.line,
         )
-        return Found(question, reader.lines, self.sound, "second_rule" in reader.table)
+        return Found(question, reader.lines, self.sound)
 
     def _read_id(self) -> str:
         value = self.raw.table.get("id")
@@ -239,8 +236,8 @@ def _say(fault: Callable[[str, str, str, str], None], key: str, code: str, messa
 def placed(fault: SuiteFault, found: Found, path: str) -> SuiteFault:
     """A fault of the guard's, with the file and the line of the key it speaks of."""
     line = fault.line
-    if line is None:
-        keys = ("traps", "checks", "second_rule", "reference", "accept", "rule", "weight", "files")
+    if line in {None, found.question.line}:
+        keys = ("traps", "checks", "second_rule", "reference", "accept", "rule")
         named = next((key for key in keys if key.removesuffix("s") in fault.code and found.lines.of(key)), "")
         line = found.lines.of(named) or found.question.line
     return fault.replaced(path=fault.path or path, line=line, question=fault.question or found.question.id)
