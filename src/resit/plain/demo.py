@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from resit.core.printable import one_line
 from resit.core.records import Row
-from resit.core.rounds.session import prepare_round
+from resit.core.rounds.session import NEW, prepare_round
 from resit.core.suite import Suite
 from resit.core.suite_file import load_suite
 from resit.demo import demo_client, demo_label, demo_settings, demo_suite_path
@@ -26,9 +26,9 @@ def main(args: argparse.Namespace) -> int:
     say(one_line(f"{suite.title}: {suite.about}"))
     say(one_line(demo_label(client.recording)))
     say()
-    prepared = prepare_round(suite, demo_settings(client.recording), clients={"recorded": client})
-    _, round_id = play(prepared)
-    found = open_round(round_id)
+    prepared = prepare_round(suite, demo_settings(client.recording), round=NEW, clients={"recorded": client})
+    _, folder = play(prepared)
+    found = open_round(folder)
     say()
     print_round(found)
     _print_lesson(found)
@@ -54,4 +54,8 @@ def _print_examples(suite: Suite, rows: Sequence[Row]) -> None:
     first_of_each = {row.question: row for row in reversed(rows)}
     for row in list(reversed(first_of_each.values()))[:_EXAMPLES]:
         accepted = " | ".join(suite.by_id[row.question].accept)
-        say(one_line(f"  {row.question}: accepted {accepted!r}, {row.model} said {one_line(row.reply or '', 60)!r}"))
+        say(
+            one_line(
+                f"  {row.question}: accepted {accepted!r}, {row.model} said {one_line((row.reply or '').strip(), 60)!r}"
+            )
+        )

@@ -8,16 +8,20 @@ from resit.core.printable import one_line
 from resit.core.records import FAIR, Row
 from resit.core.rounds.graded import GradedRound, row_json
 from resit.core.rounds.regrade import Flip, regrade
-from resit.plain.opened import current_suite, find_round, opened
+from resit.core.rounds.shelf import present_suite
+from resit.plain.opened import find_round, opened
 from resit.plain.show import round_json
-from resit.plain.text import say, say_json, score
+from resit.plain.text import note, say, say_json, score
 
 
 def main(args: argparse.Namespace) -> int:
     """Grade again, and say how many were regraded and how many flipped, zero included; 0."""
     store = find_round(args.round)
     plan = store.plan()
-    done = regrade(store, current_suite(plan), keeper=GradedRound(store))
+    suite, why_not = present_suite(plan)
+    if why_not:
+        note(why_not)
+    done = regrade(store, suite, keeper=GradedRound(store))
     if args.json:
         flips = [{"before": row_json(flip.before), "after": row_json(flip.after)} for flip in done.flips]
         found = opened(store, plan, done.graded)

@@ -56,15 +56,16 @@ class Lines:
             self._progress = fold(self._progress, event)
         for text in self._said(event):
             self.line(text, problem=isinstance(event, SettingStopped))
-        if self._live and time.monotonic() - self._drawn_s > _REDRAW_S:
+        if self._live and time.monotonic() - self._drawn_s > _REDRAW_S and not self._about_to_send(event):
             self._draw()
 
     def line(self, text: str, *, problem: bool = False) -> None:
         """One line above the live one; a problem goes to standard error whatever is shown."""
-        self.clear()
         if problem:
+            self.clear()
             self._write(self._err, f"resit: {one_line(text)}\n")
         elif self._plain:
+            self.clear()
             self._write(self._out, f"{one_line(text)}\n")
 
     def clear(self) -> None:
@@ -90,6 +91,11 @@ class Lines:
             case _ as never:
                 assert_never(never)
         return ()
+
+    def _about_to_send(self, event: Event) -> bool:
+        """True between the end of a call and the start of the next: a line drawn then shows one call too few."""
+        busy = self._progress.done + len(self._progress.flights) < self._progress.planned
+        return busy and isinstance(event, RunKept | Spent)
 
     def _draw(self) -> None:
         self._drawn_s = time.monotonic()

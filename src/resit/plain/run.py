@@ -9,6 +9,7 @@ import shlex
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from resit.core.calling.models import known_models, provider_for, resolve_model
 from resit.core.config import ModelsFile, load_models_file
@@ -52,8 +53,8 @@ def main(args: argparse.Namespace) -> int:
         print_dry_run(prepared, as_json=args.json)
         return 0
     _check_problems(prepared)
-    ended, round_id = play(prepared, as_json=args.json)
-    found = open_round(round_id)
+    ended, folder = play(prepared, as_json=args.json)
+    found = open_round(folder)
     _print(found, ended, as_json=args.json)
     _say_how_it_ended(found, ended, args.argv)
     return exit_code(found, ended, args.fail_under)
@@ -96,17 +97,18 @@ def _split(text: str) -> tuple[str, list[tuple[Effort | None, bool]]]:
 
 
 def _effort(word: str, text: str) -> tuple[Effort | None, bool]:
-    level, _, off = word.partition("+")
-    if level == "off" and not off:
-        level, off = "default", "off"
+    if word == "off":
+        return None, True
+    off = word.endswith("+off")
+    level = word.removesuffix("+off")
     for effort in (None, *EFFORTS):
-        if level == (effort or "default") and off in ("", "off"):
-            return effort, off == "off"
+        if level == (effort or "default"):
+            return effort, off
     raise UsageError(f"-m {text}: there is no effort {word!r}", hint=f"it can be {', '.join(EFFORTS)}, off or low+off")
 
 
-def play(prepared: Prepared, *, as_json: bool = False) -> tuple[RoundEnded, str]:
-    """Run a prepared round, showing it as this terminal or pipe can; how it ended, and the round's id."""
+def play(prepared: Prepared, *, as_json: bool = False) -> tuple[RoundEnded, Path]:
+    """Run a prepared round, showing it as this terminal or pipe can; how it ended, and the round's folder."""
     on_terminal = sys.stdout.isatty()
     lines = Lines(live=sys.stderr.isatty() and (on_terminal or as_json), plain=not on_terminal and not as_json)
     for text in prepared.notes:
@@ -116,7 +118,7 @@ def play(prepared: Prepared, *, as_json: bool = False) -> tuple[RoundEnded, str]
         ended = asyncio.run(_run(runner, lines))
     finally:
         lines.clear()
-    return ended, runner.store.id
+    return ended, runner.store.path
 
 
 async def _run(runner: Runner, lines: Lines) -> RoundEnded:
@@ -155,6 +157,7 @@ def _check_problems(prepared: Prepared) -> None:
 
     Raises:
         Unpriced: A model has no price, and there is a cap.
+        ResitError: No setting can start; why the first of them cannot.
     """
     for problem in prepared.problems:
         if isinstance(problem.error, Unpriced):
@@ -162,9 +165,10 @@ def _check_problems(prepared: Prepared) -> None:
                 f"{problem.setting.model} has no price, so --cap cannot hold",
                 hint="add its price to models.toml, or run it without --cap",
             )
-    if prepared.startable:
-        for problem in prepared.problems:
-            note(f"{problem.said}; the other settings go on")
+    if not prepared.startable:
+        raise prepared.problems[0].error
+    for problem in prepared.problems:
+        note(f"{problem.said}; the other settings go on")
 
 
 def _print(found: Opened, ended: RoundEnded, *, as_json: bool) -> None:

@@ -43,7 +43,7 @@ def round_json(found: Opened) -> dict[str, object]:
         "rule": {
             "digest": found.suite.rule_digest,
             "set_at": found.plan.rule_set_at.isoformat(),
-            "edits_since": sum(edit.at > found.plan.rule_set_at for edit in found.suite.edits),
+            "edits_since": found.edits_since,
         },
         "settings": [
             {"endpoint": planned.endpoint, **_summary_json(summary)}
@@ -107,7 +107,7 @@ def _notes(found: Opened) -> Iterator[str]:
     for planned in found.plan.settings:
         summary = found.grid.summaries[planned.setting.label]
         if summary.cut_off:
-            yield f"{summary.setting.label}: {summary.cut_off} of {summary.planned} cut off at the token limit"
+            yield f"{summary.setting.label}: {summary.cut_off_said}"
 
 
 def _second(found: Opened) -> bool:
@@ -121,7 +121,7 @@ def _settings_table(found: Opened) -> str:
         "",
         "setting",
         "full marks",
-        "lowest",
+        "lowest score",
         *(["second rule"] if second else []),
         "graded",
         "unsettled",
