@@ -1,5 +1,6 @@
 import os
 import tomllib
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
@@ -74,7 +75,7 @@ def test_every_rule_comes_back_as_it_was_kept(store: EditStore, rule: Rule) -> N
     assert load_edits(store.path) == ((edits[0],), ())
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30, deadline=None)
 @given(st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=4))
 def test_hostile_text_comes_back_to_the_letter(tmp_path: Path, texts: list[tuple[str, str, str]]) -> None:
     path = tmp_path / f"h{ENDING}"
@@ -262,3 +263,35 @@ def test_what_will_be_written_can_be_shown_before(store: EditStore) -> None:
     store.append(accept("210 minutes"))
     assert store.path.read_text(encoding="utf-8").endswith(text)
     assert tomllib.loads(text)["edits"][0]["accept"] == "210 minutes"
+
+
+def test_a_full_disk_leaves_the_edits_as_they_were(store: EditStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    store.append(accept("a"))
+
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("resit.core.edits.atomic_write", full)
+        with pytest.raises(EditError, match="cannot be written: No space left on device"):
+            store.append(accept("b"))
+    assert [edit.accept for edit in store.edits] == ["a"]
+    store.append(accept("c"))
+    assert [edit.accept for edit in load_edits(store.path)[0]] == ["a", "c"]
+
+
+def test_many_writers_at_once_lose_no_edit(store: EditStore) -> None:
+    def write(name: str) -> None:
+        mine = EditStore(store.path)
+        for number in range(3):
+            while True:
+                try:
+                    mine.append(accept(f"{name}{number}"))
+                    break
+                except EditError:
+                    mine.reload()
+
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(write, "abc"))
+    kept = [edit.accept for edit in load_edits(store.path)[0]]
+    assert sorted(filter(None, kept)) == sorted(f"{name}{number}" for name in "abc" for number in range(3))
