@@ -40,7 +40,10 @@ def shown(value: object) -> str:
     """A value as a file would write it, short enough for one line."""
     if value is None or isinstance(value, bool):
         return {None: "null", True: "true", False: "false"}[value]
-    text = repr(value) if isinstance(value, str) else str(value)
+    try:
+        text = repr(value) if isinstance(value, str) else str(value)
+    except RecursionError:
+        return "[[..."
     return text if len(text) <= 60 else text[:57] + "..."
 
 
