@@ -172,7 +172,7 @@ def test_a_csv_row_may_name_a_rule_a_weight_and_a_draft(tmp_path: Path) -> None:
     text = (
         "id;kind;prompt;accept;rule;weight;draft\n"
         'a;sums;1+1?;2;"{""name"": ""numeric"", ""tolerance"": 0.5}";2;\n'
-        "b;words;Say hi;hi;contains;0.5;false\n"
+        "b; words;Say hi;hi; contains;0.5;FALSE\n"
         "c;;later;;;;true\n"
     )
     a, b, c = load_suite(write(tmp_path, text, "s.csv")).questions
@@ -236,6 +236,8 @@ files = ["../secret.csv"]
     assert "did you mean 'accept'?" in mends
     assert "did you mean 'exact'?" in mends
     assert {fault.path for fault in faults(path)} == {str(path)}
+    lines = [fault.line or 0 for fault in faults(path)]
+    assert lines == sorted(lines)
     with pytest.raises(SuiteRefused) as caught:
         load_suite(path)
     assert caught.value.faults == faults(path)

@@ -76,7 +76,7 @@ def read_suite(
         return None, tuple(said.faults)
     suite = _built(raw, path, said, need_prompt=need_prompt)
     if said.faults or suite is None:
-        return None, tuple(said.faults)
+        return None, tuple(sorted(said.faults, key=lambda fault: fault.line or 0))
     suite = suite.replaced(warnings=tuple(said.warnings))
     return _with_edits(suite, path) if edits else (suite, ())
 

@@ -15,6 +15,7 @@ from resit.core.suite_formats.said import Said, Unreadable
 _NUMBERS = frozenset({"weight", "tol", "max_tokens"})
 _LISTS = frozenset({"accept", "answer", "target", "expected", "checks", "traps", "files", "protect"})
 _TABLES = frozenset({"rule", "second_rule"})
+_NAMES = _TABLES | {"match", "kind"}
 _FLAGS = {"true": True, "false": False}
 
 
@@ -74,4 +75,4 @@ def _cell(name: str, text: str) -> object:
             return parse_json(plain)
         except Unreadable:
             return text
-    return text
+    return plain if name in _NAMES else text
