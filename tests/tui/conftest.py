@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -160,7 +160,7 @@ def view(round_path: Path) -> RoundView:
 
 
 @pytest.fixture
-def app_on() -> Iterator[Callable[[object], ResitApp]]:
+def app_on() -> Callable[[object], ResitApp]:
     """An app that begins with a given screen."""
     from textual.screen import Screen
 
@@ -170,7 +170,7 @@ def app_on() -> Iterator[Callable[[object], ResitApp]]:
         assert isinstance(screen, Screen)
         return ResitApp(first=screen)
 
-    yield make
+    return make
 
 
 def screen_lines(app: ResitApp) -> list[str]:

@@ -25,8 +25,7 @@ WIDE, NARROW = (130, 40), (80, 24)
 
 
 def results(app: ResitApp) -> ResultsScreen:
-    screen = next(screen for screen in reversed(app.screen_stack) if isinstance(screen, ResultsScreen))
-    return screen
+    return next(screen for screen in reversed(app.screen_stack) if isinstance(screen, ResultsScreen))
 
 
 def grid(app: ResitApp) -> ResultsGrid:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from rich.cells import cell_len
 from rich.segment import Segment
 from textual.color import Color
 from textual.content import Content
@@ -108,6 +109,11 @@ BAD_CHARACTERS = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800
 """What must never reach a terminal inside a drawn line."""
 
 
+def _harmless(found: re.Match[str]) -> str:
+    # As wide as the layout took it for, or the line would be pushed out of its column.
+    return "\N{REPLACEMENT CHARACTER}" * cell_len(found[0])
+
+
 class ControlGuard(LineFilter):
     """Last line of defence: no control character passes, whatever widget drew it.
 
@@ -116,12 +122,10 @@ class ControlGuard(LineFilter):
     """
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
-        """The same segments, each forbidden character replaced by U+FFFD."""
+        """The same segments, without a forbidden character."""
         if not any(BAD_CHARACTERS.search(text) for text, _, control in segments if not control):
             return segments
         return [
-            segment
-            if segment.control
-            else Segment(BAD_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", segment.text), segment.style)
+            segment if segment.control else Segment(BAD_CHARACTERS.sub(_harmless, segment.text), segment.style)
             for segment in segments
         ]

@@ -96,7 +96,7 @@ class LineScreen(ModalScreen[str | None]):
         """Question, then the line."""
         with Vertical(classes="dialog"):
             yield PlainStatic(one_line(self._title, 200), classes="dialog-title")
-            yield Input(self._value, placeholder=self._placeholder)
+            yield Input(one_line(self._value), placeholder=self._placeholder)
             yield PlainStatic("enter keeps it · esc cancels", classes="dialog-about")
 
     @on(Input.Submitted)
