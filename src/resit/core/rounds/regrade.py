@@ -116,11 +116,7 @@ def compare(before: Iterable[Row], after: Iterable[Row], round_id: str = "") -> 
 
 
 def preview(edit: Edit, suite: Suite, stores: Sequence[RoundStore]) -> Preview:
-    """What `edit` would change in saved rounds. Only the runs of its question are read.
-
-    Raises:
-        EditError: The edit fits no question of the suite.
-    """
+    """What `edit` would change in saved rounds. Only the runs of its question are read, and nothing is written."""
     after = apply_edits(suite, (edit,))
     regraded, rounds = 0, 0
     flips: list[Flip] = []
