@@ -43,20 +43,33 @@ _SUITE = "a suite file, or sample:NAME"
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command line; the exit code."""
     _make_streams_forgiving()
+    code = _guarded(list(sys.argv[1:] if argv is None else argv))
+    _flush()
+    return code
+
+
+def _guarded(argv: list[str]) -> int:
     try:
-        return _run(list(sys.argv[1:] if argv is None else argv))
+        return _run(argv)
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else USAGE
     except KeyboardInterrupt:
         sys.stderr.write("resit: interrupted\n")
         return INTERRUPTED
     except BrokenPipeError:
-        # The reader of our output left. Python would complain once more when it flushes at exit.
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+        return 0  # The reader of our output left; it has what it wanted.
     except Exception as error:
         return _report(error)
+
+
+def _flush() -> None:
+    """Write out what is buffered. Where nobody reads it, Python would fail at exit, with a code of its own."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(argv: list[str]) -> int:
@@ -178,7 +191,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"resit {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    made = {name: commands.add_parser(name, help=about, description=about) for name, about in COMMANDS.items()}
+    made = {
+        name: commands.add_parser(name, prog=f"resit {name}", help=about, description=about)
+        for name, about in COMMANDS.items()
+    }
     _add_run(made["run"])
     made["watch"].add_argument("round", metavar="ROUND", help=_ROUND)
     made["check"].add_argument("suites", metavar="SUITE", nargs="+", help=_SUITE)

@@ -372,3 +372,15 @@ def test_on_a_terminal_one_line_shows_the_progress(suite: str, server: MockServe
     assert "run 1" not in text
     assert "\x1b" not in text
     assert "full marks" in text
+
+
+def test_a_terminal_that_goes_away_does_not_end_a_paid_round(suite: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with serving(monkeypatch, latency_s=0.05) as server:
+        reader, writer = os.openpty()
+        command = [sys.executable, "-m", "resit", "run", suite, "-m", "haiku", "-n", "6", "--concurrency", "2"]
+        process = subprocess.Popen(command, stdout=writer, stderr=writer, stdin=subprocess.DEVNULL)
+        os.close(writer)
+        wait_for_calls(server, 3)
+        os.close(reader)
+        assert process.wait(timeout=30) == 0
+        assert server.stats.answered == 18

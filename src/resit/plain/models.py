@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -18,7 +18,8 @@ from resit.core.config import (
     find_key,
     load_models_file,
 )
-from resit.core.records import Fault, Setting
+from resit.core.printable import one_line
+from resit.core.records import EFFORTS, Fault, Setting
 from resit.core.spend.prices import Price, price_for
 from resit.plain.text import jsonable, note, say, say_json, table
 
@@ -43,8 +44,16 @@ class Listed:
         """What it takes, as it is written after `@`."""
         if self.info.efforts is None:
             return "not known"
-        off = "" if self.info.thinking_off in (None, "impossible") else " off"
-        return (" ".join(self.info.efforts) or "none") + off
+        off = "" if self.info.thinking_off in (None, "impossible") else ", off"
+        every = "low to max" if self.info.efforts == EFFORTS else " ".join(self.info.efforts)
+        return (every or "none") + off
+
+    @property
+    def asked_at(self) -> str:
+        """Where it is asked, and whether the key for that is there."""
+        if self.key_found is None:
+            return f"{self.endpoint.said}, no key needed"
+        return f"{self.endpoint.said}, {self.endpoint.key} {'found' if self.key_found else 'not found'}"
 
 
 def main(args: argparse.Namespace) -> int:
@@ -55,12 +64,22 @@ def main(args: argparse.Namespace) -> int:
     if args.json:
         say_json({"models": [_as_json(model, now.date()) for model in listed]})
         return 0
-    head = ("model", "efforts", "input", "output", "price from", "key", "endpoint")
-    say(table(head, [_cells(model, now.date()) for model in listed], right=(2, 3), limit=60))
-    say()
-    say("prices in US dollars per million tokens; models.toml in the settings folder adds models and prices")
-    say(f"short names: {', '.join(f'{alias} = {model}' for alias, model in ALIASES.items())}")
+    _print(listed, now.date())
     return 0
+
+
+def _print(listed: Sequence[Listed], today: date) -> None:
+    head = ("model", "efforts", "input", "output", "price from")
+    say(table(head, [_cells(model, today) for model in listed], right=(2, 3), limit=60))
+    say()
+    say("US dollars per million tokens, from low to high where long prompts cost more")
+    places: dict[str, list[str]] = {}
+    for model in listed:
+        places.setdefault(model.asked_at, []).append(model.info.id)
+    for place, models in places.items():
+        say(one_line(f"asked at {place}" + (f": {', '.join(models)}" if len(places) > 1 else "")))
+    say(f"short names: {', '.join(f'{alias} = {model}' for alias, model in ALIASES.items())}")
+    say("models.toml in the settings folder adds models, servers and prices")
 
 
 def list_models(models_file: ModelsFile, now: datetime) -> list[Listed]:
@@ -111,12 +130,7 @@ def _cells(model: Listed, today: date) -> list[str]:
     price = model.price
     rates = ["no price", "no price"] if price is None else [_rate(price, "input"), _rate(price, "output")]
     source = "" if price is None else price.label + (", old" if price.stale(today) else "")
-    key = (
-        "none needed"
-        if model.key_found is None
-        else f"{model.endpoint.key} {'found' if model.key_found else 'not found'}"
-    )
-    return [model.info.id, model.efforts, *rates, source, key, model.endpoint.said]
+    return [model.info.id, model.efforts, *rates, source]
 
 
 def _rate(price: Price, kind: str) -> str:

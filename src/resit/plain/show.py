@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from decimal import Decimal
 from string import ascii_uppercase
 
@@ -11,8 +12,9 @@ from resit.core.printable import one_line
 from resit.core.records import FAIR, Row, run_key
 from resit.core.rounds.graded import rows_json
 from resit.core.rounds.plan import build_request
-from resit.core.scoring.grade import Grade, grade
+from resit.core.scoring.grade import ANSWER, Grade, grade
 from resit.core.scoring.grid import Cell, SettingSummary
+from resit.core.scoring.misses import disagreements, grader_suspects, miss_queue
 from resit.core.suite import Question
 from resit.plain.opened import Opened, open_round
 from resit.plain.text import block, dollars, jsonable, percent, plural, say, say_json, score, table
@@ -105,6 +107,8 @@ def _notes(found: Opened) -> Iterator[str]:
     if found.plan.repeats == 1:
         yield "one run of each question: untested for variance"
     for planned in found.plan.settings:
+        if planned.price is not None and planned.price.stale(datetime.now(UTC).date()):
+            yield f"{planned.setting.model}: the price is old, from {planned.price.label}"
         summary = found.grid.summaries[planned.setting.label]
         if summary.cut_off:
             yield f"{summary.setting.label}: {summary.cut_off_said}"
@@ -176,17 +180,31 @@ def _seconds(value: float | None) -> str:
 
 
 def misses(found: Opened) -> Iterator[str]:
-    """Every run below full marks, and every one without a fair answer, in suite order."""
+    """What to look at first, then every run below full marks or without a fair answer, in suite order."""
     labels = {planned.setting.label: planned for planned in found.plan.settings}
-    wanted = [row for row in found.graded.rows if row.outcome != "pass"]
+    wanted = miss_queue(found.grid)
     if not wanted:
         yield "no misses"
+    yield from _look_first(found)
+    for row in disagreements(found.graded.rows):
+        yield one_line(f"{row.question} · {row.setting} · run {row.run}: verdict {row.verdict}, yet {row.outcome}")
     for row in wanted:
         planned, question = labels[row.setting], found.suite.by_id[row.question]
         record = found.store.read(run_key(row.question, planned.setting, row.run))
         if record is not None:
             asked = build_request(found.suite, question, planned.setting, planned.endpoint, record.prompt).digest()
             yield miss_text(row, question, grade(question, record, asked))
+
+
+def _look_first(found: Opened) -> Iterator[str]:
+    """What looks like the grader's fault rather than the models'."""
+    suspects = grader_suspects(found.graded.rows)
+    for suspect in suspects:
+        if suspect.check != ANSWER:
+            yield one_line(f"{suspect.question}: {suspect.why}")
+    never = [suspect.question for suspect in suspects if suspect.check == ANSWER]
+    if never:
+        yield one_line(f"never right in a whole setting, so look at the rule first: {', '.join(never)}")
 
 
 def miss_text(row: Row, question: Question, graded: Grade) -> str:

@@ -63,8 +63,8 @@ def score(value: float | None) -> str:
         return "–"
     if value in (0, 1):
         return str(int(value))
-    # 0.996 is not full marks and must not read so.
-    return f"{min(value, 0.99):.2f}" if value < 1 else "1"
+    # 0.996 is not full marks and must not read so, nor 0.004 as none.
+    return f"{min(max(value, 0.01), 0.99):.2f}"
 
 
 def percent(share: float | None) -> str:
