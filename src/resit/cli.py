@@ -127,11 +127,8 @@ def _usage(message: str) -> int:
 
 
 def _report(error: Exception) -> int:
-    from resit.core.errors import OverCap, ResitError
+    from resit.core.errors import ResitError
 
-    if isinstance(error, OverCap):
-        _usage(str(error))
-        return 3
     if isinstance(error, ResitError):
         return _usage(str(error))
     return _report_defect(error)
