@@ -159,10 +159,6 @@ async def test_the_guard_stops_control_characters_whatever_widget_draws_them() -
     app = Careless()
     async with app.run_test(size=(80, 30), notifications=True) as pilot:
         await pilot.pause()
-        for widget in app.screen.walk_children():
-            for line in range(min(widget.size.height, 30)):
-                for segment in widget.render_line(line) if widget.is_attached else ():
-                    assert segment.control or isinstance(segment.text, str)
         drawn = "".join(strip.text for strip in app.screen._compositor.render_strips())
         assert not BAD_CHARACTERS.search(drawn)
         assert "PWNED" in drawn

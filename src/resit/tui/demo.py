@@ -9,7 +9,7 @@ from resit.demo import demo_client, demo_recording, demo_settings, demo_suite_pa
 
 LASTS_S = 20.0
 """About how long the demo plays: long enough to watch, short enough to wait for."""
-CONCURRENCY = 4
+CONCURRENCY = 2
 REPEATS = 2
 
 

@@ -52,10 +52,10 @@ def when(at: datetime) -> str:
 
 
 def short_setting(label: str) -> str:
-    """A setting for a column head: the maker's name and the date of a model left out."""
+    """A setting for a column head: without the maker's name, a date, or an effort that nobody chose."""
     model, _, rest = label.partition(" ")
     model = model.rsplit("/", 1)[-1].removeprefix("claude-")
     head, dash, tail = model.rpartition("-")
     if dash and len(tail) == 8 and tail.isdigit():
         model = head
-    return f"{model} {rest}".strip()
+    return f"{model} {rest.removeprefix('default').strip()}".strip()

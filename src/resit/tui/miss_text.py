@@ -161,7 +161,7 @@ def _why(miss: Miss) -> list[Content]:
         if graded.doubtful:
             lines.append(_line("doubt", one_line(graded.doubtful, 300), "$warning"))
     if miss.suspect:
-        lines.append(_line("look first", one_line(miss.suspect, 300), "bold $warning"))
+        lines.append(_line("suspect", one_line(miss.suspect, 300), "bold $warning"))
     if miss.review is not None:
         words = " – ".join(
             part for part in (miss.review.verdict or "no verdict", one_line(miss.review.note, 300)) if part
@@ -199,13 +199,19 @@ def _compared(judged: Judged) -> list[Content]:
     compared = judged.compared[:_MARKED_CHARS]
     nearest = max(
         (form[:_MARKED_CHARS] for form in judged.accepted[:20]),
-        key=lambda form: SequenceMatcher(None, form, compared, autojunk=False).ratio(),
+        key=lambda form: _shared(form, compared),
     )
     wanted, got = marked_difference(nearest, compared)
     line = wanted + Content.styled(" ≠ ", mark_style(MISS)) + got
     if len(judged.compared) > _MARKED_CHARS:
         line = line + Content.styled(f" … {len(judged.compared) - _MARKED_CHARS:,} more", "$text-muted")
     return [_line("compared", line)]
+
+
+def _shared(form: str, compared: str) -> float:
+    """How much of an accepted form stands in the reply: the one that was nearly said is the one to compare with."""
+    blocks = SequenceMatcher(None, form, compared, autojunk=False).get_matching_blocks()
+    return sum(block.size for block in blocks) / max(1, len(form))
 
 
 def marked_difference(wanted: str, got: str) -> tuple[Content, Content]:

@@ -12,7 +12,7 @@ from textual.reactive import reactive
 from textual.widget import Widget
 
 from resit.core.printable import one_line
-from resit.tui.commands import Command, sign
+from resit.tui.commands import APP, Command, sign
 
 if TYPE_CHECKING:
     from resit.tui.app import ResitApp
@@ -47,7 +47,7 @@ class KeyLine(Widget):
         """Show those of `commands` that have a footer word."""
         super().__init__()
         self.commands = tuple(c for c in commands if c.label)
-        self._spans: list[tuple[int, int, str]] = []
+        self._spans: list[tuple[int, int, Command]] = []
 
     def render(self) -> Content:
         """As many keys as fit; help is always the last."""
@@ -67,7 +67,7 @@ class KeyLine(Widget):
             if index:
                 line, at = line + Content.styled(gap, "$text-muted"), at + len(gap)
             width = self._width(command)
-            self._spans.append((at, at + width, command.action))
+            self._spans.append((at, at + width, command))
             line = line + Content.assemble((self._key(command), "bold $primary"), (f" {command.label}", ""))
             at += width
         return line
@@ -81,9 +81,10 @@ class KeyLine(Widget):
 
     async def on_click(self, event: events.Click) -> None:
         """Do what the key under the mouse does."""
-        for start, end, action in self._spans:
+        for start, end, command in self._spans:
             if start <= event.x < end:
-                await self.screen.run_action(action)
+                owner = self.app if command in APP else self.screen
+                await self.app.run_action(command.action, default_namespace=owner)
 
 
 class TooSmall(Widget):
