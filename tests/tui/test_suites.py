@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from seen import press, seen, until, until_gone, until_seen
 
 from resit.core import paths
 from resit.core.edits import edits_path
@@ -18,7 +19,6 @@ from resit.tui.screens.spend import SpendScreen
 from resit.tui.screens.suites import SuitesScreen
 from resit.tui.shelf import STARTER, find, read, refreshed, write_starter
 from resit.tui.wording import rule_sentence
-from seen import press, seen, until, until_gone, until_seen
 
 SIZE = (120, 36)
 GOOD = """title = "My own exam"
@@ -257,7 +257,6 @@ async def test_rounds_are_listed_opened_and_two_of_them_compared(tmp_path: Path)
 
 async def test_a_running_round_is_named_with_its_process(tmp_path: Path) -> None:
     from conftest import ANSWERS, SUITE, keep_round
-
     from resit.core.rounds.store import RoundStore
 
     path = tmp_path / "short-answers.toml"

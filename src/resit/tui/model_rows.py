@@ -86,7 +86,7 @@ def _start(setting: Setting, models_file: ModelsFile, cwd: Path) -> tuple[str, s
     except ResitError as error:
         return "✗ no key", f"{error.message}: {error.hint}" if error.hint else error.message, ""
     if key is None:
-        return "no key needed", "", f"asked at {endpoint.said}"
+        return "none needed", "", f"asked at {endpoint.said}"
     return "✓ key", "", f"asked at {endpoint.said}, key from {key.source}"
 
 

@@ -84,10 +84,9 @@ def suite_rule(suite: Suite) -> str:
             parts.append(f"{len(ruled) - most} of {len(ruled)} questions have a rule of their own.")
     if checked:
         parts.append(f"{_questions(checked)} scored by the share of named checks that pass.")
-    seconds = {q.second_rule for q in ruled if q.second_rule is not None}
-    if len(seconds) == 1:
-        (second,) = seconds
-        parts.append(f"Beside it, never instead of it: {rule_name(second)}.")
+    seconds = dict.fromkeys(rule_name(q.second_rule) for q in ruled if q.second_rule is not None)
+    if seconds:
+        parts.append(f"Beside it, never instead of it: {' or '.join(seconds)}.")
     return " ".join(parts)
 
 

@@ -25,7 +25,7 @@ HEADS = ("default", "low", "medium", "high", "xhigh", "max")
 SHORT_HEADS = ("dflt", "low", "med", "high", "xhi", "max")
 PICKED, FREE, ABSENT = "●", "○", " "
 _NAME_MAX, _NAME_MIN = 34, 12
-_PRICE, _NOTE = 16, 10
+_PRICE, _NOTE = 14, 11
 _ROOMY = 100
 """From this width on the marks stand further apart."""
 
@@ -168,7 +168,7 @@ class ModelGrid(ScrollView, can_focus=True):
     def _name_width(self) -> int:
         longest = max((len(short_setting(row.model)) for row in self._rows), default=0)
         room = max(_NAME_MIN, self.size.width - self._cell * len(COLUMNS) - _PRICE - _NOTE)
-        return max(_NAME_MIN, min(longest + 4, _NAME_MAX, room))
+        return max(_NAME_MIN, min(longest + 5, _NAME_MAX, room))
 
     def render_line(self, y: int) -> Strip:
         """One model, or the heads; the heads stay when the list scrolls."""

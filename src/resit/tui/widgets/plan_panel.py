@@ -79,7 +79,7 @@ def _chosen(suite: Suite, choice: Choice) -> list[Entry]:
         wording = one_line(", ".join(choice.variants), 60)
         entries.append(_entry("wording", wording, (" (v)", "$text-muted")))
     if choice.repeats < 2:
-        entries.append(_entry(" ", (VARIANCE, "$warning")))
+        entries.append(_entry("", (VARIANCE, "$warning")))
     elif choice.repeats < suite.repeats:
         entries.append(_entry(" ", (f"This suite wants {suite.repeats} runs for a conclusion.", "$warning")))
     return entries
@@ -105,7 +105,7 @@ def _calls(prepared: Prepared) -> list[Entry]:
     if why and prepared.resumes:
         entries.append(_entry(" ", (why, "$text-muted")))
     if prepared.resumes:
-        entries.append(_entry(" ", f"goes on with the round of {when(prepared.round.created_at)}"))
+        entries.append(_entry(" ", f"goes on: round of {when(prepared.round.created_at)}"))
     return entries
 
 
@@ -132,8 +132,8 @@ def _history(estimate: Estimate) -> str:
     if estimate.history:
         return "from earlier replies"
     if estimate.with_history:
-        return f"earlier replies to {estimate.with_history:,} of {estimate.calls:,} calls, else lengths"
-    return "no history: from lengths"
+        return f"history for {estimate.with_history:,} of {estimate.calls:,}"
+    return "no history"
 
 
 def _cap(cap: Decimal | None, estimate: Estimate) -> tuple[tuple[str, str], ...]:
