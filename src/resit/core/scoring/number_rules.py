@@ -140,7 +140,9 @@ def judge_number_in_reply(rule: NumberInReply, accept: tuple[str, ...], text: st
     if isinstance(picked, str):
         return _judge_words(accepted, reply, picked)
     shown = prepared[picked.start : picked.end]
-    return _verdict(rule, accepted, picked, reply, shown, places(text, picked.start, picked.end))
+    same = len(prepared) == len(text)
+    at = (picked.start, picked.end) if same else places(text, picked.start, picked.end)
+    return _verdict(rule, accepted, picked, reply, shown, at)
 
 
 def _verdict(
@@ -174,7 +176,7 @@ def within(rule: NumberRule, form: Number, number: Number, forms: tuple[Number, 
         value = value / 100 if number.unit == units.PERCENT else value
     elif number.unit == units.PERCENT and form.unit is None and named is None and abs(goal) <= 1:
         return False  # 0.5% is a hundredth of 0.5, not a way to write it
-    return abs(value - goal) <= max(_exact(rule.tolerance), _exact(rule.relative) * abs(goal))
+    return value == goal or abs(value - goal) <= max(_exact(rule.tolerance), _exact(rule.relative) * abs(goal))
 
 
 @lru_cache(maxsize=1024)

@@ -73,7 +73,7 @@ _FIND: Final = re.compile(
     r"|(?<=\\)(?=[dt]?frac\{))"
 )
 _SKIP: Final = re.compile(_PASSED, re.IGNORECASE)
-_MONTH_BEFORE: Final = re.compile(rf"(?<![a-z]){MONTH}\.? $", re.IGNORECASE)
+_MONTH_NAME: Final = re.compile(rf"{MONTH}\.?")
 _DAY_AFTER_MONTH: Final = re.compile(r"[0-9]{1,2}(?:st|nd|rd|th)?(?:,? [0-9]{4})?(?![0-9.,:/%]*[0-9%])")
 # With a decimal comma a point groups; where it cannot group (`3.5`, `0.125`) it is still the decimal mark.
 _EITHER_MARK: Final = r"(?P<frac>,[0-9]++|\.(?![0-9]{3}(?![0-9]))[0-9]++|(?<=(?<![0-9])0)\.[0-9]++)?"
@@ -101,6 +101,8 @@ _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻", "01234
 
 _CODE: Final = "|".join(units.CODES)
 _MONEY_BEFORE: Final = re.compile(rf"(?:(?:\b(?:US|A|C|HK|NZ|S))?\\?([{units.SIGNS}])|(?<!\w)({_CODE}|Rs\.?)) ?$")
+_PLAIN_BEFORE: Final = ("", ":", "*", ",", ".", "(", "\n", "+", "-")
+_SAYS_SIGN: Final = ("minus ", "negative ", "rs ", "\\le ", "\\leq ", "\\ge ", "\\geq ", "\\ne ", "\\neq ")
 _SIGN_BEFORE: Final = re.compile(r"[-+±]$")
 _MINUS_WORD: Final = re.compile(r"(?<![\w-])(?:minus|negative) $", re.IGNORECASE)
 _NUMBER_BEFORE_WORD: Final = re.compile(r"[0-9)] (?:minus|negative) $", re.IGNORECASE)
@@ -111,6 +113,11 @@ _DEGREE: Final = re.compile(r" ?(?:[°º] ?([CFK](?!\w))?|degrees?(?: (celsius|f
 _WORD: Final = "|".join(sorted(map(re.escape, units.CURRENCY_WORDS), key=len, reverse=True))
 _MONEY_AFTER: Final = re.compile(rf" ?(?:([{units.SIGNS}])|({_CODE})(?!\w)|((?i:{_WORD}))(?!\w)|([元円])|(원))")
 _UNIT_WORD: Final = re.compile(r" ?([A-Za-z]+(?:/[a-z]+)?)(?![\w])")
+# Most numbers are a few digits before a space and a common word, or before the end: one look instead of ten.
+_SIMPLE: Final = re.compile(
+    r"[0-9]{1,15}(?=[.,;!?)]{0,3}(?:\Z|\n)|[.,;!?)]{1,3} | "
+    rf"(?!(?i:thousand|million|billion|trillion|per ?cent|degree|[ap]\.?m\b|of |{MONTH}|{_WORD}|x )|{_CODE})[A-Za-z=])"
+)
 _GLUED: Final = re.compile(_NO_WORD)
 
 
@@ -166,10 +173,15 @@ def _word_end(text: str, start: int) -> int:
 
 def _passed_over(text: str, start: int) -> int:
     """The end of a clock time, date or version that begins here; 0 when none does."""
-    if (found := _SKIP.match(text, start)) and not _GLUED.match(text, found.end()):
+    if (
+        not _SIMPLE.match(text, start)
+        and (found := _SKIP.match(text, start))
+        and not _GLUED.match(text, found.end())
+    ):
         return found.end()
-    if _MONTH_BEFORE.search(text[max(0, start - 12) : start]) and (found := _DAY_AFTER_MONTH.match(text, start)):
-        return found.end()
+    if text[start - 1 : start] == " " and (found := _DAY_AFTER_MONTH.match(text, start)):
+        word = text[max(0, start - 12) : start - 1].rpartition(" ")[2].lower()
+        return found.end() if _MONTH_NAME.fullmatch(word.lstrip("(\n")) else 0
     return 0
 
 
@@ -189,6 +201,11 @@ def list_markers(text: str) -> frozenset[int]:
 
 def read_at(text: str, start: int, reading: Reading) -> Number | None:
     """The number whose digits begin at `start`; None when those digits belong to a word."""
+    if not reading.units and (simple := _SIMPLE.match(text, start)):
+        first, negative, money, spoilt = _read_before(text, start)
+        whole = int(simple[0])
+        value = None if spoilt else Fraction(-whole if negative else whole)
+        return None if first is None else Number(first, simple.end(), value, money)
     end, value = _read_core(text, start, reading.decimal)
     first, negative, money, spoilt = _read_before(text, start)
     if first is None:
@@ -274,8 +291,8 @@ def _read_before(text: str, start: int) -> tuple[int | None, bool, str | None, b
     first, money, sign = len(near), None, ""
     if not near or (near[-1].isspace() and near[-2:-1].isspace()):
         return start, False, None, False
-    if near[-1] == " " and near[-2:-1].islower() and near[-2] not in "sedq":  # an ordinary word
-        return start, False, None, False
+    if near[-1] == " " and (near[-2:-1].islower() or near[-2:-1] in _PLAIN_BEFORE) and not near[-10:].lower().endswith(_SAYS_SIGN):
+        return start, False, None, False  # an ordinary word
     for _ in range(2):
         if money is None and (found := _MONEY_BEFORE.search(near[:first])):
             first, money = found.start(), found[1] or ("₹" if found[2].startswith("Rs") else found[2])
