@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from saved_round import app_on, round_path, suite, view  # noqa: F401 - fixtures of the screens' tests
+
 
 @pytest.fixture(autouse=True)
 def _nothing_leaks(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:

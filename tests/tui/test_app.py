@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from textual.app import ComposeResult
 
-from conftest import screen_text
 from resit.core import paths
 from resit.core.rounds.events import RoundEnded
 from resit.tui.app import ResitApp, run_app
@@ -25,6 +24,7 @@ from resit.tui.screens.base import ResitScreen
 from resit.tui.screens.confirm import QuitScreen
 from resit.tui.screens.help import HelpScreen
 from resit.tui.widgets.plain import PlainStatic
+from saved_round import screen_text
 
 AppOn = Callable[[object], ResitApp]
 

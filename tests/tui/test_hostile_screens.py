@@ -13,7 +13,6 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 from textual.widgets import DataTable, Markdown, OptionList, Static
 
-from conftest import HAIKU, keep_round, reply, screen_text
 from resit.core.printable import printable
 from resit.core.records import Fault, run_key
 from resit.core.suite_file import load_suite
@@ -24,6 +23,7 @@ from resit.tui.screens.confirm import ChoiceScreen, LineScreen, PreviewScreen
 from resit.tui.screens.miss import MissScreen
 from resit.tui.screens.results import ResultsScreen
 from resit.tui.widgets.text_view import Part, TextView, wrap
+from saved_round import HAIKU, keep_round, reply, screen_text
 
 AppOn = Callable[[object], ResitApp]
 CORPUS: list[dict[str, Any]] = json.loads(

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HAIKU, SONNET, keep_round, screen_text
 from resit.core.records import run_key
 from resit.core.suite import Suite
 from resit.tui.app import ResitApp
@@ -18,6 +17,7 @@ from resit.tui.screens.miss import MissScreen
 from resit.tui.screens.results import ResultsScreen
 from resit.tui.widgets.miss_pane import MissPane
 from resit.tui.widgets.table import ResultsGrid
+from saved_round import HAIKU, SONNET, keep_round, screen_text
 
 AppOn = Callable[[object], ResitApp]
 MINUTES = run_key("minutes", SONNET, 1)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from seen import press, seen, until, until_seen
 
-from conftest import ANSWERS, HAIKU, SONNET, keep_round
 from resit.core.suite import Suite, Variant
 from resit.tui.app import ResitApp
 from resit.tui.choice import Choice, Pick, parse_cap, recalled
@@ -17,6 +16,7 @@ from resit.tui.screens.live import LiveScreen
 from resit.tui.screens.setup import SetupScreen
 from resit.tui.widgets.model_grid import ModelGrid
 from resit.tui.widgets.progress_rows import bar, spark
+from saved_round import ANSWERS, HAIKU, SONNET, keep_round
 
 SIZE = (120, 36)
 NO_KEY = "ANTHROPIC_API_KEY"

@@ -229,7 +229,7 @@ def test_a_rule_is_said_in_one_sentence(rule: Exact, said: str) -> None:
 
 
 async def test_rounds_are_listed_opened_and_two_of_them_compared(tmp_path: Path) -> None:
-    from conftest import ANSWERS, SUITE, keep_round
+    from saved_round import ANSWERS, SUITE, keep_round
 
     path = tmp_path / "short-answers.toml"
     path.write_text(SUITE, encoding="utf-8")
@@ -256,8 +256,8 @@ async def test_rounds_are_listed_opened_and_two_of_them_compared(tmp_path: Path)
 
 
 async def test_a_running_round_is_named_with_its_process(tmp_path: Path) -> None:
-    from conftest import ANSWERS, SUITE, keep_round
     from resit.core.rounds.store import RoundStore
+    from saved_round import ANSWERS, SUITE, keep_round
 
     path = tmp_path / "short-answers.toml"
     path.write_text(SUITE, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""A small round on disk, as a runner would leave it, and an app to read it in."""
+"""A small round on disk, as a runner would leave it, and an app to read it in; its fixtures are in conftest."""
 
 from __future__ import annotations
 
