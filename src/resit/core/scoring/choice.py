@@ -12,7 +12,7 @@ from typing import Final
 from resit.core.rule import Choice, YesNo
 from resit.core.scoring.judged import Judged, listed, quoted
 from resit.core.scoring.normalise import bare, clean, fold, unwrap
-from resit.core.scoring.number_rules import ANSWER_WORDS, marked_areas, strip_wrappers
+from resit.core.scoring.number_rules import ANSWER_WORD, marked_areas, strip_wrappers
 from resit.core.scoring.texts import find_form
 
 _MOST_LABELS: Final = 10_000
@@ -45,8 +45,12 @@ class Options:
 @lru_cache(maxsize=1024)
 def _options(items: tuple[tuple[str, str], ...]) -> Options:
     labels = tuple(label for label, _ in items)
-    longest_first = "|".join(re.escape(label) for label in sorted(labels, key=len, reverse=True)) or "(?!)"
-    pattern = re.compile(rf"(?<![\w'.])(?:{longest_first})(?![\w]|'\w|[.,][0-9])", re.IGNORECASE)
+    longest_first = sorted(filter(None, labels), key=len, reverse=True)
+    firsts = "".join(
+        re.escape(c) for label in longest_first for c in {label[0].lower(), label[0].upper()} if len(c) == 1
+    )
+    rest = "|".join(f"(?<=(?i:{re.escape(label[0])}))(?i:{re.escape(label[1:])})" for label in longest_first)
+    pattern = re.compile(rf"[{firsts}](?<![\w'.].)(?:{rest})(?![\w]|'\w|[.,][0-9])" if longest_first else "(?!)")
     return Options(labels, tuple(clean(text) for _, text in items), pattern)
 
 
@@ -57,16 +61,15 @@ def read_options(rule: Choice) -> Options:
 
 
 _STRONG: Final = re.compile(
-    rf"(?<![A-Za-z]){ANSWER_WORDS}(?:[ \t](?:to|for|of)\b[^\n.:=]{{1,80}}?)?[*_`\"' \t]{{0,6}}"
-    r"(?:(?:is|was)(?![A-Za-z])|[:=是])[*_`\"' \t:]{0,6}"
-    r"|(?<![A-Za-z])(?:correct|right|best) (?:option|choice|letter)[*_ ]{0,3}(?:is(?![A-Za-z])|[:=])[*_ ]{0,4}"
-    r"|(?<!#)#{4}(?!#)[ \t]{0,4}|\\boxed ?\{",
-    re.IGNORECASE,
+    rf"[AaRrОоOo答CcBb#\\](?:{ANSWER_WORD}(?:(?i:is|was)(?![A-Za-z])|[:=是])[*_`\"' \t:]{{0,6}}"
+    r"|(?<![A-Za-z].)(?:(?<=[Cc])(?i:orrect)|(?<=[Rr])(?i:ight)|(?<=[Bb])(?i:est))"
+    r" (?i:option|choice|letter)[*_ ]{0,3}(?:(?i:is)(?![A-Za-z])|[:=])[*_ ]{0,4}"
+    r"|(?<=#)(?<!##)#{3}(?!#)[ \t]{0,4}|(?<=\\)boxed ?\{)"
 )
 _WEAK: Final = re.compile(
-    r"(?<![A-Za-z])(?:option|choice|letter|choose|chose|pick|picked|select|selected|say|go with|going with)"
-    r"(?:[ ]is)?[:=]?[*_ ]{0,4}",
-    re.IGNORECASE,
+    r"[OoCcLlPpSsGg](?<![A-Za-z].)(?:(?<=[Oo])(?i:ption)|(?<=[Cc])(?i:hoice|hoose|hose)|(?<=[Ll])(?i:etter)"
+    r"|(?<=[Pp])(?i:icked|ick)|(?<=[Ss])(?i:elected|elect|ay)|(?<=[Gg])(?i:oing with|o with))"
+    r"(?: is)?[:=]?[*_ ]{0,4}"
 )
 _OPENING: Final = re.compile(r"(?:[\s*_`\"'(\[{$]|\\text\{|\\\(|(?:option|choice|letter)\b){0,12}", re.IGNORECASE)
 _CLOSING: Final = r"[*_`\"')\]}$]{0,6}"
@@ -78,7 +81,8 @@ _CLAUSE: Final = re.compile(
     rf"{_CLOSING}\s*(?:$|[^\w\s]|(?:because|since|as|is|for|due|given|which|seems|and|or|not|but|so|by)\b)",
     re.IGNORECASE,
 )
-_LEADING: Final = re.compile(r"(?m)^[ \t]{0,4}(?:[-*•][ \t])?[*_`\"'(\[]{0,4}(?=\w)")
+_LEADING: Final = re.compile(r"\n[ \t]{0,4}(?:[-*•][ \t])?[*_`\"'(\[]{0,4}(?=\w)")
+_BRACKETED: Final = re.compile(r"[(*](?:(?<=\()(?<!\w.)(\w{1,3})\)|(?<=\*)\*\(?(\w{1,3})\)?\.?\*\*)")
 _LED: Final = re.compile(r"[*_`\"']{0,3}[)\].:](?:[*_`\"']{0,3})(?=\s|$)|[)\]*_`]{1,4}(?=[\s.:]|$)|[ ]?[-—:][ ]")
 
 
@@ -86,19 +90,21 @@ def judge_choice(rule: Choice, accept: tuple[str, ...], text: str) -> Judged:
     """Whether the reply chooses exactly the accepted option."""
     options = read_options(rule)
     goals = tuple(named for form in accept if (named := options.named(bare(form))))
-    chosen, why, at = _chosen(options, text)
+    reply = bare(text)
+    chosen, why, at = _chosen(options, text, reply)
     if chosen is None:
-        return Judged(False, bare(text), goals, why)
+        return Judged(False, reply, goals, why)
     if chosen in goals:
-        return Judged(True, bare(text), goals, f"the reply chooses {quoted(chosen)}", chosen, at)
-    return Judged(False, bare(text), goals, f"the reply chooses {quoted(chosen)}, not {listed(goals)}", chosen, at)
+        return Judged(True, reply, goals, f"the reply chooses {quoted(chosen)}", chosen, at)
+    return Judged(False, reply, goals, f"the reply chooses {quoted(chosen)}, not {listed(goals)}", chosen, at)
 
 
-def _chosen(options: Options, text: str) -> tuple[str | None, str, tuple[int, int] | None]:
+def _chosen(options: Options, text: str, reply: str) -> tuple[str | None, str, tuple[int, int] | None]:
     """The label chosen, or None and why; and where it stands when it was found after a marker."""
-    alone = strip_wrappers(bare(text)).strip(" ()[].:") if len(text) < 4000 else ""
-    if named := options.named(alone) or options.named(bare(text) if alone else ""):
-        return named, "", None
+    if len(reply) < 4000:
+        alone = strip_wrappers(reply).strip(" ()[].:")
+        if named := options.named(alone) or options.named(reply):
+            return named, "", None
     folded = fold(text)
     for start, end in marked_areas(_STRONG, folded):
         found = _after_marker(options, folded[start:end])
@@ -107,7 +113,7 @@ def _chosen(options: Options, text: str) -> tuple[str | None, str, tuple[int, in
         label, why = found
         return label, why, None
     standing = _standing(options, folded)
-    weak = _unmarked(options, folded)
+    weak = _unmarked(options, "\n" + folded)
     if weak is None:
         return None, _several(standing) if len(standing) > 1 else "the reply chooses no option", None
     label, rest = weak
@@ -203,8 +209,7 @@ def _unmarked(options: Options, text: str) -> tuple[str, str] | None:
         found = options.any_label.match(text, opening.end() if opening else found_weak.end())
         if found and not found[0].islower() and _means_label(found[0], text, found.end()):
             return options.label(found[0]), _text_after(text[found.end() : found.end() + 2000])
-    inside = re.compile(r"(?<!\w)\((\w{1,3})\)|\*\*\(?(\w{1,3})\)?\.?\*\*")
-    for bracket in islice(inside.finditer(text), _MOST_LABELS):
+    for bracket in islice(_BRACKETED.finditer(text), _MOST_LABELS):
         written = bracket[1] or bracket[2]
         if written in options.labels:
             return written, _text_after(text[bracket.end() : bracket.end() + 2000])

@@ -50,9 +50,32 @@ class Moment:
     zone: str | None = None
 
 
+_LONG: Final = 100_000
+_AROUND: Final = 48
+_YEAR: Final = re.compile(r"[0-9]{4}(?![0-9])")
+_HOUR: Final = re.compile(
+    r"[:hHaApPnN.](?:(?<=[0-9][:hH.])[0-9]{2}|(?<=[0-9 ].)\.?[mM]|(?<=[nN])(?:oon|OON|ight|IGHT)|(?i:dday))"
+)
+    r"[:hHaApPnN.](?:(?<=[0-9][:hH.])[0-9]{2}|(?<=[0-9 ].)\.?[mM]|(?<=[nN])(?:oon|OON|ight|IGHT)|(?i:dday))"
+)
+
+
+def _near(sign: re.Pattern[str], pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
+    """The matches of a pattern; in a long text it is only tried near a sign of it, which is found far faster."""
+    if len(text) < _LONG:
+        yield from pattern.finditer(text)
+        return
+    done = 0
+    for hit in sign.finditer(text):
+        position = max(done, hit.start() - _AROUND)
+        while found := pattern.search(text, position, min(len(text), hit.end() + _AROUND)):
+            yield found
+            position = done = found.end()
+
+
 def find_dates(text: str, order: Order) -> Iterator[Moment]:
     """The dates of a prepared text: those that are written out in full, with a year of four digits."""
-    for found in islice(_DATE.finditer(text), _MOST):
+    for found in islice(_near(_YEAR, _DATE, text), _MOST):
         value, why = _day(found, order)
         named = {w[:3].lower() for w in (found["wd1"], found["wd2"]) if w}
         if value is not None and named - {_DAYS[value.weekday()]}:
@@ -110,17 +133,19 @@ def _one(moments: Iterator[Moment], what: str) -> Moment | str:
 def judge_date(rule: Date, accept: tuple[str, ...], text: str) -> Judged:
     """Whether the reply names that calendar day and no other."""
     goals = {found.value for form in accept if not isinstance(found := one_date(prepare(form), rule.order), str)}
-    return _verdict(one_date(prepare(text), rule.order), goals, accept, text)
-
-
-def _verdict(found: Moment | str, goals: set[dt.date | dt.time | None], accept: tuple[str, ...], text: str) -> Judged:
-    shown = tuple(map(clean, accept))
     reply = prepare(text)
+    return _verdict(one_date(reply, rule.order), goals, accept, text, reply)
+
+
+def _verdict(
+    found: Moment | str, goals: set[dt.date | dt.time | None], accept: tuple[str, ...], text: str, reply: str
+) -> Judged:
+    shown = tuple(map(clean, accept))
     if isinstance(found, str):
         return Judged(False, reply, shown, found)
     read = str(found.value)
     why = f"the reply says {read}" if found.value in goals else f"the reply says {read}, not {listed(shown)}"
-    return Judged(found.value in goals, reply, shown, why, read, places(text, found.start, found.end))
+    return Judged(found.value in goals, reply, shown, why, read, places(text, reply, found.start, found.end))
 
 
 _ZONE: Final = r"(?P<zone>UTC|GMT|Z|CET|CEST|BST|E[SD]T|C[SD]T|M[SD]T|P[SD]T|[+-][0-9]{2}:[0-9]{2})"
@@ -137,7 +162,7 @@ _TIME: Final = re.compile(
 
 def find_times(text: str) -> Iterator[Moment]:
     """The times of day of a prepared text."""
-    for found in islice(_TIME.finditer(text), _MOST):
+    for found in islice(_near(_HOUR, _TIME, text), _MOST):
         if word := found["word"]:
             value: dt.time | None = dt.time(0 if word.lower() == "midnight" else 12)
         else:
@@ -173,11 +198,12 @@ def one_time(text: str) -> Moment | str:
 def judge_time(rule: Time, accept: tuple[str, ...], text: str) -> Judged:
     """Whether the reply names that time of day and no other; zones are compared by name, never converted."""
     read = [found for form in accept if not isinstance(found := one_time(prepare(form)), str)]
-    found = one_time(prepare(text))
+    reply = prepare(text)
+    found = one_time(reply)
     named = {_zone(z) for z in (rule.timezone, *(moment.zone for moment in read)) if z}
     if not isinstance(found, str) and found.zone and named and _zone(found.zone) not in named:
-        return Judged(False, prepare(text), tuple(map(clean, accept)), f"the reply names the zone {found.zone}")
-    return _verdict(found, {moment.value for moment in read}, accept, text)
+        return Judged(False, reply, tuple(map(clean, accept)), f"the reply names the zone {found.zone}")
+    return _verdict(found, {moment.value for moment in read}, accept, text, reply)
 
 
 def _zone(name: str) -> str:

@@ -16,6 +16,8 @@ from resit.core.scoring.texts import judge_exact
 
 _MOST: Final = 20_000
 """Items that are read of one reply; one with more of them is no answer."""
+_LONGEST: Final = 200_000
+"""Characters of a reply that are read as items, or twenty times what is accepted where that is more."""
 _LONGEST_JOIN: Final = 8
 
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•‣·–][ \t]+|[0-9]{1,3}[.)][ \t]+)", re.MULTILINE)
@@ -77,6 +79,8 @@ def _json_items(text: str) -> list[str] | None:
 def judge_items(rule: ItemSet | ItemList, accept: tuple[str, ...], text: str) -> Judged:
     """Whether the reply gives the accepted items: in order for a list, in any order for a set."""
     forms = tuple(map(clean, accept))
+    if len(text) > max(_LONGEST, 20 * sum(map(len, accept))):
+        return Judged(False, text, forms, "the reply is far too long to be these items")
     items = split_items(text, rule.separator, _whole(accept))
     if items is None:
         return Judged(False, fold(text), forms, f"the reply holds more than {_MOST:,} items")

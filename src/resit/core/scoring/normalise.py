@@ -51,7 +51,7 @@ UNSEEN: Final = " \t\n" + "".join(chr(c) for c in (*_FOLD, *_BLANK_SIGNS) if not
 _SEEN: Final = re.compile(f"[^{re.escape(UNSEEN)}]")
 DROPPED: Final = re.compile("\r(?=\n)|[" + "".join(re.escape(chr(c)) for c, to in _FOLD.items() if not to) + "]+")
 """What `fold` leaves out: every other character keeps its place."""
-_SPACES: Final = re.compile(r"[ \t\n]+")
+_SPACES: Final = re.compile(r"[\t\n][ \t\n]*| [ \t\n]+")
 _GROUPED: Final = re.compile(r"(?<![0-9A-Za-z_.,])(?<![0-9], )[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|, ?[0-9])")
 _PLAIN_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
 _FENCE: Final = re.compile(r"(`{3,}|~{3,})[^\n`]*\n")

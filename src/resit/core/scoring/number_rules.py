@@ -15,10 +15,10 @@ from typing import Final, assert_never
 from resit.core.rule import NumberInReply, NumberRule, Numeric
 from resit.core.scoring import units
 from resit.core.scoring.judged import Judged, listed, quoted
-from resit.core.scoring.normalise import bare, clean, unwrap
+from resit.core.scoring.normalise import UNSEEN, bare, clean, unwrap
 from resit.core.scoring.numbers import DecimalMark, Number, Reading, find_numbers, places, prepare, unit_word
 
-MOST_NUMBERS: Final = 100_000
+MOST_NUMBERS: Final = 30_000
 """Numbers that are looked at in one reply; a reply with more of them says nothing."""
 _LONGEST: Final = 4000
 """A text longer than this is not one number, whatever it holds."""
@@ -119,6 +119,8 @@ def judge_numeric(rule: Numeric, accept: tuple[str, ...], text: str) -> Judged:
     if rule.plain:
         return _judge_plain(rule, accept, text, whole=True)
     accepted = accepted_numbers(accept, rule.decimal, rule.unit, False)
+    if len(text) > _LONGEST and len(text.strip(UNSEEN)) > 10 * _LONGEST:
+        return Judged(False, text, accepted.forms, "the reply is far too long to be one number")
     reply = bare(text)
     number = whole_number(reply, Reading(rule.decimal, rule.unit))
     if number is None:
@@ -140,8 +142,7 @@ def judge_number_in_reply(rule: NumberInReply, accept: tuple[str, ...], text: st
     if isinstance(picked, str):
         return _judge_words(accepted, reply, picked)
     shown = prepared[picked.start : picked.end]
-    same = len(prepared) == len(text)
-    at = (picked.start, picked.end) if same else places(text, picked.start, picked.end)
+    at = places(text, prepared, picked.start, picked.end)
     return _verdict(rule, accepted, picked, reply, shown, at)
 
 
@@ -244,13 +245,17 @@ def _last(rule: NumberInReply, text: str, reading: Reading) -> Number | str:
         size *= 8
 
 
-ANSWER_WORDS: Final = r"(?:answers?|antwort|réponse|respuesta|risposta|resposta|ответ|odpowiedź|答案|答え)"
-MARKER: Final = re.compile(
-    rf"(?<![A-Za-z]){ANSWER_WORDS}(?:[ \t](?:to|for|of)\b[^\n.:=]{{1,80}}?)?[*_`\"' \t]{{0,6}}"
-    r"(?:(?:is|are|was)(?![A-Za-z])|[:=是])[*_`\"' \t:]{0,6}|(?<!#)#{4}(?!#)[ \t]{0,4}|\\boxed[ ]?\{",
-    re.IGNORECASE,
+# Each pattern begins with one class of characters, which lets the engine leap over megabytes of anything else.
+ANSWER_WORD: Final = (
+    r"(?<![A-Za-z].)(?:(?<=[Aa])(?i:nswers?|ntwort)|(?<=[Rr])(?i:éponse|espuesta|isposta|esposta)"
+    r"|(?<=[Оо])(?i:твет)|(?<=[Oo])(?i:dpowiedź)|(?<=答)(?:案|え))"
+    r"(?:[ \t](?i:to|for|of)\b[^\n.:=]{1,80}?)?[*_`\"' \t]{0,6}"
 )
-_EQUALS: Final = re.compile(r"(?<![<>!=:])=(?![=>])")
+MARKER: Final = re.compile(
+    rf"[AaRrОоOo答#\\](?:{ANSWER_WORD}(?:(?i:is|are|was)(?![A-Za-z])|[:=是])[*_`\"' \t:]{{0,6}}"
+    r"|(?<=#)(?<!##)#{3}(?!#)[ \t]{0,4}|(?<=\\)boxed[ ]?\{)"
+)
+_EQUALS: Final = re.compile(r"=(?<![<>!=:]=)(?![=>])")
 _HEDGE: Final = re.compile(
     r"\s{0,4}(?:,?[ ](?:or|to|and|through|versus|vs)[ ]|[-+*×·÷/^][ ]?|\\(?:times|cdot|div)[ ]?|x[ ])"
     r"[($€£\\]{0,3}[-+]?[0-9]",

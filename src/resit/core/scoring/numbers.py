@@ -173,11 +173,7 @@ def _word_end(text: str, start: int) -> int:
 
 def _passed_over(text: str, start: int) -> int:
     """The end of a clock time, date or version that begins here; 0 when none does."""
-    if (
-        not _SIMPLE.match(text, start)
-        and (found := _SKIP.match(text, start))
-        and not _GLUED.match(text, found.end())
-    ):
+    if not _SIMPLE.match(text, start) and (found := _SKIP.match(text, start)) and not _GLUED.match(text, found.end()):
         return found.end()
     if text[start - 1 : start] == " " and (found := _DAY_AFTER_MONTH.match(text, start)):
         word = text[max(0, start - 12) : start - 1].rpartition(" ")[2].lower()
@@ -291,7 +287,11 @@ def _read_before(text: str, start: int) -> tuple[int | None, bool, str | None, b
     first, money, sign = len(near), None, ""
     if not near or (near[-1].isspace() and near[-2:-1].isspace()):
         return start, False, None, False
-    if near[-1] == " " and (near[-2:-1].islower() or near[-2:-1] in _PLAIN_BEFORE) and not near[-10:].lower().endswith(_SAYS_SIGN):
+    if (
+        near[-1] == " "
+        and (near[-2:-1].islower() or near[-2:-1] in _PLAIN_BEFORE)
+        and not near[-10:].lower().endswith(_SAYS_SIGN)
+    ):
         return start, False, None, False  # an ordinary word
     for _ in range(2):
         if money is None and (found := _MONEY_BEFORE.search(near[:first])):
@@ -345,8 +345,10 @@ def unit_word(text: str, number: Number) -> str | None:
     return units.UNIT_WORDS.get(found[1].lower()) if found else None
 
 
-def places(original: str, start: int, end: int) -> tuple[int, int]:
+def places(original: str, prepared: str, start: int, end: int) -> tuple[int, int]:
     """The offsets in a text of what stands at `start` to `end` in its prepared form."""
+    if len(original) == len(prepared):
+        return start, end
     dropped, first = 0, None
     for found in DROPPED.finditer(original):
         at = found.start() - dropped
