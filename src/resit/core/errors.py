@@ -11,7 +11,6 @@
     │   ├── RoundBusy          another process runs this round
     │   └── StoreFull          the disk has no room
     └── SpendError
-        ├── PriceError         a kind of token the price table does not know
         ├── OverCap            the next call could pass the cap
         └── Unpriced           a model without a price under a cap
 
@@ -91,10 +90,6 @@ class StoreFull(RoundError):
 
 class SpendError(ResitError):
     """Something about money that must not be guessed."""
-
-
-class PriceError(SpendError):
-    """The usage names a kind of token the price table does not know."""
 
 
 class OverCap(SpendError):
