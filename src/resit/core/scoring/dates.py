@@ -56,8 +56,6 @@ _YEAR: Final = re.compile(r"[0-9]{4}(?![0-9])")
 _HOUR: Final = re.compile(
     r"[:hHaApPnN.](?:(?<=[0-9][:hH.])[0-9]{2}|(?<=[0-9 ].)\.?[mM]|(?<=[nN])(?:oon|OON|ight|IGHT)|(?i:dday))"
 )
-    r"[:hHaApPnN.](?:(?<=[0-9][:hH.])[0-9]{2}|(?<=[0-9 ].)\.?[mM]|(?<=[nN])(?:oon|OON|ight|IGHT)|(?i:dday))"
-)
 
 
 def _near(sign: re.Pattern[str], pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
