@@ -39,11 +39,15 @@ def count(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
+def this_year() -> int:
+    """The year it is here."""
+    return datetime.now().astimezone().year
+
+
 def day(at: datetime) -> str:
     """A local date in few letters, the year only when it is another one."""
     local = at.astimezone()
-    now = datetime.now(local.tzinfo)
-    return f"{local.day} {local:%b}" if local.year == now.year else f"{local.day} {local:%b} {local.year}"
+    return f"{local.day} {local:%b}" if local.year == this_year() else f"{local.day} {local:%b} {local.year}"
 
 
 def when(at: datetime) -> str:
