@@ -151,7 +151,8 @@ _TIME: Final = re.compile(
     r"(?<![\w.:])(?:(?P<h>[0-9]{1,2})"
     r"(?::(?P<m>[0-9]{2})(?::(?P<s>[0-9]{2})(?:\.0{1,6})?)?(?![0-9:])|h(?P<hm>[0-9]{2})(?!\w))"
     r"(?: ?(?P<half>[ap]\.?m\b\.?|in the morning|in the afternoon|in the evening|at night|noon|midnight))?"
-    r"|(?P<h2>[0-9]{1,2})(?:\.(?P<m2>[0-9]{2}))? ?(?P<half2>[ap]\.?m\b\.?|in the morning|in the afternoon|in the evening)"
+    r"|(?P<h2>[0-9]{1,2})(?:\.(?P<m2>[0-9]{2}))? ?"
+    r"(?P<half2>[ap]\.?m\b\.?|in the morning|in the afternoon|in the evening)"
     r"|(?:12 )?(?P<word>noon|midnight|midday)(?!\w))"
     rf"(?: ?(?-i:{_ZONE})(?![\w:]))?",
     re.IGNORECASE,
