@@ -9,6 +9,7 @@ from typing import Final
 from resit.core.scoring.fences import LINE, LOOKED_AT, line_at, without_fences
 
 _BULLET: Final = re.compile(LINE + r"[-*+][ \t]++(?=\S)(?P<rest>[^\n]*+)")
+_DASHES: Final = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
 _RULE: Final = re.compile(r"[-*+_ \t]*+")
 _SIGNS: Final = "•‣◦⁃∙·・▪▫■□●○◆◇►▸▹➢➤❖✦"
 _SIGN_BULLET: Final = re.compile(LINE + rf"[{_SIGNS}][ \t]*+[^\s{_SIGNS}]")
@@ -26,6 +27,7 @@ _NUMBERED: Final = re.compile(
     + _BOLD
     + r"(?P<gap>[ \t]*+)(?=\S)(?P<rest>[^\n]*+)"
 )
+_ENDS: Final = (".", ")", "、", ":", "\u20e3", " -", "\t-", *map(chr, range(0x2460, 0x2474)))
 _OUTLINE: Final = re.compile(
     LINE + _HEADING + _BOLD + r"(?P<chapter>\d{1,2}+)\.(?P<part>\d{1,2}+)[.)]?" + _BOLD + r"[ \t]++\S"
 )
@@ -47,12 +49,22 @@ def find_list(text: str, *, markdown: bool = False) -> str | None:
         markdown: Look only for the lists that Markdown knows.
     """
     text = without_fences("\n" + text)
-    for found in islice(_BULLET.finditer(text), LOOKED_AT):
+    bullets = _BULLET.finditer(text) if any(mark in text for mark in _DASHES) else ()
+    for found in islice(bullets, LOOKED_AT):
         if not _RULE.fullmatch(found["rest"]):
             return line_at(text, found.start())
-    if not markdown and (sign := _SIGN_BULLET.search(text) or _HTML.search(text)):
+    if not markdown and (sign := _find_sign(text)):
         return line_at(text, sign.start())
+    if not any(mark in text for mark in _ENDS):
+        return None
     return _find_numbered(text) or (None if markdown else _find_outline(text))
+
+
+def _find_sign(text: str) -> re.Match[str] | None:
+    """A line that starts with a bullet sign or an HTML list."""
+    if not text.isascii() and (found := _SIGN_BULLET.search(text)):
+        return found
+    return _HTML.search(text) if "<" in text else None
 
 
 def _find_numbered(text: str) -> str | None:
