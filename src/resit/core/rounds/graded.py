@@ -6,17 +6,18 @@ version are those it was made from. The file may be deleted at any time.
 
 from __future__ import annotations
 
+import gc
 import json
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, fields
 from decimal import Decimal
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from resit import __version__
 from resit.core.errors import RoundError
-from resit.core.records import Row, RunRecord, VerdictWord, file_part
+from resit.core.records import FAIR, Row, RunRecord, VerdictWord, file_part
 from resit.core.rounds.plan import Held, RoundPlan, build_request, held
 from resit.core.rounds.reviews import read_reviews
 from resit.core.rounds.store import FileMark, RoundStore
@@ -26,11 +27,14 @@ from resit.core.suite import Question, Suite
 
 GRADED = "graded.json"
 FORMAT = 1
+_NOT_A_MEMORY = (OSError, ValueError, KeyError, TypeError, IndexError, ArithmeticError)
 _WORTH_SAVING = 0.1
 """The cache is written again when more than this share of the rows had to be made anew: writing takes longer."""
 
 _ROW_FIELDS = tuple(field.name for field in fields(Row))
+_HELD_FIELDS = len(fields(Held))
 _row_values = attrgetter(*_ROW_FIELDS)
+_row_items = itemgetter(*_ROW_FIELDS)
 _COST, _FAILED = _ROW_FIELDS.index("cost_usd"), _ROW_FIELDS.index("failed")
 
 
@@ -42,7 +46,36 @@ class Entry:
     frame: str
     """Fingerprint of the question's rule and of all that was asked."""
     row: Row
-    held: Held
+    held_values: Sequence[Any]
+    """What planning needs, as it is remembered; most openings never look at it."""
+
+    @property
+    def held(self) -> Held:
+        """What planning needs to know of the run."""
+        usable, asked, prompt, last, cost_usd, cost_unknown = self.held_values
+        return Held(tuple(usable), tuple(asked), prompt, last, Decimal(cost_usd), cost_unknown)
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """What a setting got in a round, as last graded."""
+
+    setting: str
+    points: float
+    graded: int
+    """Runs with a fair answer: what `points` is out of."""
+    done: int
+    """Runs with a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sums:
+    """A round in a few figures, as last graded."""
+
+    scores: tuple[Score, ...]
+    cost_usd: Decimal
+    at_least: bool
+    """True when a run of unknown cost is not in `cost_usd`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +94,16 @@ class Graded:
     """The questions asked, under the rules that graded them."""
     rows: tuple[Row, ...]
     """In suite order, then by setting and run, whatever order the jobs finished in."""
-    held: Mapping[str, Held]
-    """What the store holds, by run key."""
+    entries: Mapping[str, Entry]
+    """The same with what each was made from, by run key."""
     damaged: tuple[DamagedResult, ...]
     read: int
     """How many result files had to be read and graded for this."""
+
+    @property
+    def held(self) -> dict[str, Held]:
+        """What the store holds, by run key."""
+        return {key: entry.held for key, entry in self.entries.items()}
 
 
 class GradedRound:
@@ -107,8 +145,7 @@ class GradedRound:
         if read > _WORTH_SAVING * len(entries):
             self.save()
         rows = sorted((entry.row for entry in entries.values()), key=frames.place)
-        held_runs = {key: entry.held for key, entry in entries.items()}
-        return Graded(suite, tuple(rows), held_runs, tuple(sorted(damaged, key=attrgetter("key"))), read)
+        return Graded(suite, tuple(rows), entries, tuple(sorted(damaged, key=attrgetter("key"))), read)
 
     def remembered_rows(self) -> tuple[Row, ...]:
         """The rows as last graded, by this object or by `graded.json`; true or not any more."""
@@ -119,7 +156,7 @@ class GradedRound:
         frame = self._frames.frame(record.question, record.setting.label) if self._frames else None
         mark = self.store.mark(record.key)
         if frame is not None and mark is not None:
-            self._remembered()[record.key] = Entry(mark, frame, row, kept)
+            self._remembered()[record.key] = Entry(mark, frame, row, _held_values(kept))
 
     def save(self) -> None:
         """Remember the rows; a disk without room for them costs nothing but time later."""
@@ -141,18 +178,42 @@ class GradedRound:
         if found is None:
             return None
         question, frame, asked = found
-        return Entry(mark, frame, make_row(question, record, verdict, asked=asked), held(record))
+        return Entry(mark, frame, make_row(question, record, verdict, asked=asked), _held_values(held(record)))
 
 
 def load_entries(store: RoundStore) -> dict[str, Entry]:
     """What `graded.json` remembers; nothing when it is damaged or of another version of resit."""
     try:
-        table = json.loads((store.path / GRADED).read_bytes())
-        if table["format"] != FORMAT or table["resit"] != __version__:
-            return {}
-        return {file[0]: _loaded(file, row) for file, row in zip(table["files"], table["rows"], strict=True)}
-    except (OSError, ValueError, KeyError, TypeError, IndexError, ArithmeticError):
+        with _without_collecting():
+            table = json.loads((store.path / GRADED).read_bytes())
+            if table["format"] != FORMAT or table["resit"] != __version__:
+                return {}
+            return {file[0]: _loaded(file, row) for file, row in zip(table["files"], table["rows"], strict=True)}
+    except _NOT_A_MEMORY:
         return {}
+
+
+def load_sums(store: RoundStore) -> Sums | None:
+    """The sums that `graded.json` begins with, without reading the rest; None when it is damaged or not there."""
+    try:
+        with open(store.path / GRADED, "rb") as file:
+            head = json.loads(file.readline().rstrip(b",\n") + b"}")
+        scores = tuple(Score(label, points, graded, done) for label, points, graded, done in head["scores"])
+        return Sums(scores, Decimal(head["cost_usd"]), bool(head["at_least"]))
+    except _NOT_A_MEMORY:
+        return None
+
+
+@contextmanager
+def _without_collecting() -> Iterator[None]:
+    """Making 20,000 rows costs twice the time when the collector looks through them again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def question_keys(store: RoundStore, question: str) -> tuple[str, ...]:
@@ -222,17 +283,42 @@ def _still_true(entry: Entry, mark: FileMark, frames: Frames, verdict: VerdictWo
 
 
 def _dumped(entries: Mapping[str, Entry]) -> bytes:
-    table = {
+    """One JSON object, with what a list of rounds needs on its first line."""
+    sums = _sums([entry.row for entry in entries.values()])
+    head = {
         "format": FORMAT,
         "resit": __version__,
-        "rows": rows_json(entry.row for entry in entries.values()),
-        "files": [[key, e.mark.mtime_ns, e.mark.size, e.frame, *_held_values(e.held)] for key, e in entries.items()],
+        "scores": [[s.setting, s.points, s.graded, s.done] for s in sums.scores],
+        "cost_usd": str(sums.cost_usd),
+        "at_least": sums.at_least,
     }
-    return json.dumps(table, separators=(",", ":")).encode()
+    files = [[key, *e.mark, e.frame, *e.held_values] for key, e in entries.items()]
+    parts = (
+        _compact(head)[:-1],
+        f'"rows":{_compact(rows_json(e.row for e in entries.values()))}',
+        f'"files":{_compact(files)}}}',
+    )
+    return ",\n".join(parts).encode()
 
 
-def _held_values(kept: Held) -> list[Any]:
-    return [kept.usable, kept.asked, kept.prompt, kept.last, str(kept.cost_usd), kept.cost_unknown]
+def _compact(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _sums(rows: Sequence[Row]) -> Sums:
+    by_setting: dict[str, list[Row]] = {}
+    for row in rows:
+        by_setting.setdefault(row.setting, []).append(row)
+    scores = (
+        Score(label, sum(r.score or 0.0 for r in found), sum(r.outcome in FAIR for r in found), len(found))
+        for label, found in by_setting.items()
+    )
+    cost_usd = sum((row.cost_usd for row in rows if row.cost_usd is not None), Decimal(0))
+    return Sums(tuple(scores), cost_usd, any(row.cost_usd is None for row in rows))
+
+
+def _held_values(kept: Held) -> Sequence[Any]:
+    return kept.usable, kept.asked, kept.prompt, kept.last, str(kept.cost_usd), kept.cost_unknown
 
 
 def rows_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -249,9 +335,11 @@ def row_json(row: Row) -> dict[str, Any]:
 
 
 def _loaded(file: list[Any], row: dict[str, Any]) -> Entry:
-    _, mtime_ns, size, frame, usable, asked, prompt, last, cost_usd, cost_unknown = file
-    values = [row[name] for name in _ROW_FIELDS]
+    key, mtime_ns, size, frame, *held_values = file
+    if not isinstance(key, str) or len(held_values) != _HELD_FIELDS:
+        raise ValueError("not a file's line")
+    values = list(_row_items(row))
     values[_FAILED] = tuple(values[_FAILED])
-    values[_COST] = None if values[_COST] is None else Decimal(values[_COST])
-    kept = Held(tuple(usable), tuple(asked), prompt, last, Decimal(cost_usd), cost_unknown)
-    return Entry(FileMark(mtime_ns, size), frame, Row(*values), kept)
+    if values[_COST] is not None:
+        values[_COST] = Decimal(values[_COST])
+    return Entry(FileMark(mtime_ns, size), frame, Row(*values), held_values)

@@ -502,8 +502,9 @@ def _budget(plan: Plan, graded: Graded) -> Budget:
 def _take_doubtful(budget: Budget, plan: Plan, graded: Graded) -> None:
     """Calls that ended without a bill may have cost their worst case: the cap holds for them too."""
     prices = {planned.setting.label: planned.price for planned in plan.round.settings}
+    held = graded.held
     for job in plan.jobs:
-        have = graded.held.get(job.key)
+        have = held.get(job.key)
         for _ in range(have.cost_unknown if have else 0):
             with suppress(OverCap, Unpriced):
                 budget.settle(budget.reserve(worst_case_usd(prices[job.setting.label], job.request)), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -10,8 +9,8 @@ from pathlib import Path
 
 from resit.core.errors import ResitError, RoundError
 from resit.core.paths import rounds_dir as default_rounds_dir
-from resit.core.records import FAIR, Row
-from resit.core.rounds.graded import Graded, GradedRound, load_entries
+from resit.core.records import Row
+from resit.core.rounds.graded import Graded, GradedRound, Score, load_sums
 from resit.core.rounds.plan import RoundPlan
 from resit.core.rounds.regrade import graded_by
 from resit.core.rounds.store import RoundStore, find_rounds
@@ -46,18 +45,6 @@ class OpenedRound:
     def damaged(self) -> tuple[str, ...]:
         """A line for each result file that cannot be read."""
         return tuple(result.why for result in self.graded.damaged)
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What a setting got in a round, as last graded."""
-
-    setting: str
-    points: float
-    graded: int
-    """Runs with a fair answer: what `points` is out of."""
-    done: int
-    """Runs with a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,15 +123,15 @@ def summarise(path: Path) -> RoundSummary:
         plan, problem = store.plan(), ""
     except RoundError as error:
         plan, problem = None, error.message
-    rows = [entry.row for entry in load_entries(store).values()]
+    sums = load_sums(store)
     return RoundSummary(
         path=path,
         suite=path.parent.name,
         plan=plan,
         done=sum(1 for _ in store.marks()),
-        scores=_scores(plan.labels if plan else (), rows),
-        cost_usd=sum((row.cost_usd for row in rows if row.cost_usd is not None), Decimal(0)),
-        cost_at_least=any(row.cost_usd is None for row in rows),
+        scores=sums.scores if sums is not None else (),
+        cost_usd=sums.cost_usd if sums is not None else Decimal(0),
+        cost_at_least=sums.at_least if sums is not None else True,
         runner_pid=store.runner_pid(),
         problem=problem,
     )
@@ -161,18 +148,3 @@ def portable_path(path: Path | None) -> str | None:
         return str(Path("~") / full.relative_to(Path.home()))
     except ValueError:
         return str(full)
-
-
-def _scores(labels: Iterable[str], rows: Iterable[Row]) -> tuple[Score, ...]:
-    by_setting: dict[str, list[Row]] = {label: [] for label in labels}
-    for row in rows:
-        by_setting.setdefault(row.setting, []).append(row)
-    return tuple(
-        Score(
-            setting=label,
-            points=sum(row.score or 0.0 for row in found),
-            graded=sum(row.outcome in FAIR for row in found),
-            done=len(found),
-        )
-        for label, found in by_setting.items()
-    )

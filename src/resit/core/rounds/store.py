@@ -15,10 +15,9 @@ import os
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 import tomli_w
 from pydantic import ValidationError
@@ -36,8 +35,7 @@ Writer = Callable[[Path, bytes], None]
 """Writes a file whole or not at all; raises OSError."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileMark:
+class FileMark(NamedTuple):
     """By what a changed file is known without reading it."""
 
     mtime_ns: int
