@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cache
 
 from resit.core.records import Row, Setting, run_key
@@ -32,6 +33,10 @@ class Evidence:
 
     rounds: tuple[str, ...]
     """Ids of the rounds, newest first."""
+    suite: str
+    """Short name of the suite; of several, with commas."""
+    at: datetime
+    """When the newest round was begun."""
     grid: Grid
     """Questions and runs that count, and no others."""
     questions_out: tuple[str, ...]
@@ -109,6 +114,8 @@ def weigh(
     grid = build_grid(counted, questions, settings, repeats=plan.repeats, max_tokens=suite.max_tokens)
     return Evidence(
         rounds=(round_id,),
+        suite=plan.suite,
+        at=plan.created_at,
         grid=grid,
         questions_out=tuple(question.id for question in asked if question.id in out),
         runs_out=tuple(row for row in rows if row.verdict == "setup" and row.question not in out),
@@ -154,7 +161,7 @@ def _like(grid: Grid, rows: Iterable[Row], questions: Sequence[Question]) -> Gri
     return build_grid(rows, questions, grid.settings, repeats=grid.repeats, max_tokens=grid.max_tokens)
 
 
-def pool(parts: Sequence[tuple[OpenedRound, Evidence]]) -> Evidence:
+def pool(parts: Sequence[Evidence]) -> Evidence:
     """Several rounds as one body of evidence.
 
     Of each suite the newest round says which questions there are. The runs of a question under a setting come from
@@ -162,14 +169,14 @@ def pool(parts: Sequence[tuple[OpenedRound, Evidence]]) -> Evidence:
     stated. Where there are several suites, a question is called `suite/question`.
 
     Args:
-        parts: Rounds with what counts in them; one at least.
+        parts: What counts of each round; one at least.
     """
-    newest_first = sorted(parts, key=lambda part: part[0].plan.created_at, reverse=True)
-    suites = list(dict.fromkeys(found.plan.suite for found, _ in newest_first))
-    merged = [_merge([part for found, part in newest_first if found.plan.suite == suite]) for suite in suites]
+    newest_first = sorted(parts, key=lambda part: part.at, reverse=True)
+    suites = list(dict.fromkeys(part.suite for part in newest_first))
+    merged = [_merge([part for part in newest_first if part.suite == suite]) for suite in suites]
     if len(merged) == 1:
         return merged[0]
-    return _joined([_renamed(part, suite) for suite, part in zip(suites, merged, strict=True)])
+    return _joined([_renamed(part) for part in merged])
 
 
 def _merge(parts: Sequence[Evidence]) -> Evidence:
@@ -226,12 +233,12 @@ def _not_pooled(older: Evidence, other: Sequence[str], labels: Set[str]) -> tupl
     return tuple(stated)
 
 
-def _renamed(part: Evidence, suite: str) -> Evidence:
+def _renamed(part: Evidence) -> Evidence:
     """The same with the suite's name before every question's."""
 
     @cache
     def name(question: str) -> str:
-        return f"{suite}/{question}"
+        return f"{part.suite}/{question}"
 
     questions = [question.replaced(id=name(question.id)) for question in part.questions]
     rows = [replace(r, question=name(r.question)) for cell in part.grid.cells.values() for r in cell.runs]
@@ -255,6 +262,8 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
     limits = {part.grid.max_tokens for part in parts}
     return Evidence(
         rounds=tuple(name for part in parts for name in part.rounds),
+        suite=", ".join(part.suite for part in parts),
+        at=max(part.at for part in parts),
         grid=build_grid(
             rows,
             [question for part in parts for question in part.questions],

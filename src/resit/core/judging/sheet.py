@@ -1,0 +1,339 @@
+"""A round as it is written down: what note, page and report tell of it, read and worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from decimal import Decimal
+from itertools import groupby
+
+from resit.core.judging.evidence import Evidence, weigh
+from resit.core.judging.figures import Figures, all_figures, is_open
+from resit.core.judging.wording import counted, day, named
+from resit.core.records import FAIR, Outcome, Reason, Row, Setting, VerdictWord, run_key
+from resit.core.rounds.plan import PlannedSetting, RoundPlan, build_request
+from resit.core.rounds.reviews import Review, read_reviews
+from resit.core.rounds.shelf import OpenedRound
+from resit.core.scoring.grade import grade, grade_text
+from resit.core.scoring.grid import Grid, build_grid
+from resit.core.scoring.misses import fold_replies, grader_suspects, miss_queue
+from resit.core.suite import Edit, Question
+
+CAUSES: dict[VerdictWord | None, str] = {
+    "model": "the model's",
+    "grader": "the grader's",
+    "question": "the question's",
+    "setup": "the set-up's",
+    None: "not read yet",
+}
+"""Whose fault a miss is, by its verdict."""
+
+_REASONS: dict[Reason, str] = {
+    "trap": "miss: fell into a trap",
+    "format": "miss: only the wording fails",
+    "wrong": "miss",
+}
+_UNFAIR: dict[Outcome, str] = {
+    "empty": "empty reply",
+    "cut_off": "cut off",
+    "refused": "refused",
+    "blocked": "held back by a filter",
+    "limit": "met a limit",
+    "timeout": "timed out",
+    "error": "error",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Miss:
+    """Runs of one question under one setting, to be read, that gave the same reply and got the same verdict."""
+
+    question: Question
+    setting: str
+    runs: tuple[Row, ...]
+    """In order."""
+    said: str
+    """`miss: fell into a trap`, `part 0.50`, `unsettled: cut off`."""
+    why: str
+    """The grader's sentence."""
+    reply: str | None
+    cause: str
+    """Whose fault it is: the verdict in words."""
+    notes: tuple[str, ...]
+    """What a person wrote on these runs."""
+
+    @property
+    def run_numbers(self) -> str:
+        """`run 1`, `runs 1, 2 and 3`."""
+        numbers = [str(row.run) for row in self.runs]
+        if len(numbers) == 1:
+            return f"run {numbers[0]}"
+        return f"runs {', '.join(numbers[:-1])} and {numbers[-1]}"
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """A graded round, ready to be written down. It follows from the stored replies and the person's words alone."""
+
+    id: str
+    plan: RoundPlan
+    questions: tuple[Question, ...]
+    """All that were asked, under the rules that hold now."""
+    rows: tuple[Row, ...]
+    evidence: Evidence
+    """The runs that count."""
+    grid: Grid
+    """All runs, those that a verdict leaves out as well."""
+    figures: tuple[Figures, ...]
+    """Of every setting, in plan order."""
+    by_kind: Mapping[str, tuple[Figures, ...]]
+    """The same for each kind of work, in suite order; empty when there is only one."""
+    edits: tuple[Edit, ...]
+    """Made after the rules were set, oldest first."""
+    misses: tuple[Miss, ...]
+    """In suite order, then by setting."""
+    look_first: tuple[str, ...]
+    """What looks like the grader's fault rather than the models'."""
+    untested: tuple[str, ...]
+    """What this round does not show, in sentences."""
+
+    @property
+    def settings(self) -> tuple[PlannedSetting, ...]:
+        """The settings, in plan order."""
+        return self.plan.settings
+
+    @property
+    def planned(self) -> int:
+        """Runs that belong to the plan."""
+        return len(self.questions) * len(self.settings) * self.plan.repeats
+
+    @property
+    def graded(self) -> int:
+        """Runs with a fair answer."""
+        return sum(row.outcome in FAIR for row in self.rows)
+
+    @property
+    def unsettled(self) -> int:
+        """Runs without a fair answer and without a verdict."""
+        return sum(summary.unsettled for summary in self.grid.summaries.values())
+
+    @property
+    def cost_usd(self) -> Decimal | None:
+        """What all runs cost whose price is known; None when none is."""
+        known = [row.cost_usd for row in self.rows if row.cost_usd is not None]
+        return sum(known, Decimal(0)) if known else None
+
+    @property
+    def cost_at_least(self) -> bool:
+        """True when a run of unknown cost is not in `cost_usd`."""
+        return any(row.cost_usd is None for row in self.rows)
+
+    @property
+    def has_second(self) -> bool:
+        """True when a question has a second rule."""
+        return any(question.second_rule is not None for question in self.questions)
+
+    @property
+    def too_easy(self) -> bool:
+        """True when every setting has full marks in every run: nothing may be ranked."""
+        return bool(self.figures) and all(figure.full for figure in self.figures)
+
+    @property
+    def asked_said(self) -> str:
+        """`20 questions × 3 settings × 2 runs: 118 of 120 graded, 2 unsettled`."""
+        size = (
+            f"{counted(len(self.questions), 'question')} × {counted(len(self.settings), 'setting')}"
+            f" × {counted(self.plan.repeats, 'run')}"
+        )
+        missing = self.planned - len(self.rows)
+        rest = f", {missing:,} not asked" if missing else ""
+        return f"{size}: {self.graded:,} of {self.planned:,} graded, {self.unsettled:,} unsettled{rest}"
+
+    @property
+    def rule_said(self) -> str:
+        """`rule of 30 Nov 2026, 2 edits since`: stands beside every score."""
+        since = f", {counted(len(self.edits), 'edit')} since" if self.edits else ", not edited since"
+        return f"rule of {day(self.plan.rule_set_at)}{since}"
+
+    @property
+    def misses_said(self) -> str:
+        """How many runs a person should read, how many were read, and whose fault they were."""
+        runs = [row for miss in self.misses for row in miss.runs]
+        if not runs:
+            return "No run below full marks."
+        read = [row for row in runs if row.verdict is not None]
+        by_grader = sum(row.verdict == "grader" for row in read)
+        said = f"{counted(len(runs), 'run')} to read, {len(read):,} of {len(runs):,} with a verdict"
+        return said + (f"; {by_grader:,} of {len(runs):,} misses were the grader's." if by_grader else ".")
+
+
+def moment(at: datetime) -> str:
+    """`30 Nov 2026 09:00 UTC`."""
+    utc = at.astimezone(UTC)
+    return f"{day(utc)} {utc:%H:%M} UTC"
+
+
+def make_sheet(found: OpenedRound) -> Sheet:
+    """What there is to write down of a round.
+
+    Raises:
+        RoundError: Its reviews cannot be read.
+    """
+    plan, suite = found.plan, found.suite
+    reviews = read_reviews(found.store)
+    questions = plan.questions(suite)
+    settings = [planned.setting for planned in plan.settings]
+    grid = build_grid(found.rows, questions, settings, repeats=plan.repeats, max_tokens=suite.max_tokens)
+    evidence = weigh(found.store.id, plan, suite, found.rows, reviews)
+    figures = all_figures(evidence)
+    kinds = evidence.kinds
+    by_kind = {kind: all_figures(evidence, kind) for kind in kinds} if len(kinds) > 1 else {}
+    return Sheet(
+        id=found.store.id,
+        plan=plan,
+        questions=questions,
+        rows=found.rows,
+        evidence=evidence,
+        grid=grid,
+        figures=figures,
+        by_kind=by_kind,
+        edits=tuple(edit for edit in suite.edits if edit.at > plan.rule_set_at),
+        misses=tuple(_misses(found, grid, reviews)),
+        look_first=tuple(f"{suspect.question}: {suspect.why}" for suspect in grader_suspects(found.rows)),
+        untested=tuple(_untested(found, evidence, figures, by_kind)),
+    )
+
+
+def _misses(found: OpenedRound, grid: Grid, reviews: Mapping[str, Review]) -> Iterator[Miss]:
+    planned = {item.setting.label: item for item in found.plan.settings}
+    for (name, label), runs in groupby(miss_queue(grid), key=lambda row: (row.question, row.setting)):
+        question, setting = found.suite.by_id[name], planned[label]
+        for (_, outcome), alike in _alike(runs):
+            first = alike[0]
+            keys = [run_key(name, setting.setting, row.run) for row in alike]
+            notes = [reviews[key].note for key in keys if key in reviews and reviews[key].note]
+            yield Miss(
+                question=question,
+                setting=label,
+                runs=alike,
+                said=_said(first, outcome),
+                why=_why(found, question, setting, first),
+                reply=first.reply,
+                cause=CAUSES[first.verdict],
+                notes=tuple(dict.fromkeys(notes)),
+            )
+
+
+def _alike(runs: Iterable[Row]) -> Iterator[tuple[tuple[VerdictWord | None, Outcome], tuple[Row, ...]]]:
+    """Runs of one cell that have verdict, outcome and reply in common."""
+    groups: dict[tuple[VerdictWord | None, Outcome], list[Row]] = {}
+    for row in runs:
+        groups.setdefault((row.verdict, row.outcome), []).append(row)
+    for key, rows in groups.items():
+        for same in fold_replies(rows):
+            yield key, same.runs
+
+
+def _said(row: Row, outcome: Outcome) -> str:
+    if outcome not in FAIR:
+        return f"unsettled: {_UNFAIR[outcome]}"
+    if outcome == "part":
+        return f"part {min(row.score or 0.0, 0.99):.2f}"
+    return _REASONS[row.reason] if row.reason is not None else "miss"
+
+
+def _why(found: OpenedRound, question: Question, planned: PlannedSetting, row: Row) -> str:
+    """The grader's sentence. A fair answer is graded from its row; for anything else the record says what came."""
+    if row.outcome in FAIR and row.reply is not None:
+        return grade_text(question, row.reply).why
+    record = found.store.read(run_key(question.id, planned.setting, row.run))
+    if record is None:
+        return "nothing is kept of this run"
+    asked = build_request(found.suite, question, planned.setting, planned.endpoint).digest()
+    return grade(question, record, asked).why
+
+
+def _untested(
+    found: OpenedRound,
+    evidence: Evidence,
+    figures: tuple[Figures, ...],
+    by_kind: Mapping[str, tuple[Figures, ...]],
+) -> Iterator[str]:
+    """What the round does not show; words that a reader looks for first come first."""
+    yield from _single_said(figures)
+    yield from _ceiling_said(figures, by_kind)
+    for figure in figures:
+        yield from _unanswered_said(figure)
+    open_runs = [row for row in evidence_queue(evidence) if is_open(row, evidence)]
+    if open_runs:
+        yield f"{counted(len(open_runs), 'run')} below full marks not read yet, or waiting for what the verdict asks for."
+    yield from _left_out_said(evidence)
+    if found.plan.only:
+        yield f"Only a part of the suite was asked: {named(found.plan.only)}."
+    drafts = [question.id for question in found.suite.questions if question.draft]
+    if drafts:
+        yield f"{counted(len(drafts), 'draft')} not asked: {named(drafts)}."
+    for damaged in found.graded.damaged:
+        yield f"A result cannot be read and counts nowhere: {damaged.why}."
+    yield from _price_said(found.plan)
+    if not found.plan.serial:
+        yield "Calls went out side by side, so seconds hold what the server's queue added."
+
+
+def evidence_queue(evidence: Evidence) -> tuple[Row, ...]:
+    """The runs that count and that a person should read."""
+    return miss_queue(evidence.grid)
+
+
+def _single_said(figures: tuple[Figures, ...]) -> Iterator[str]:
+    single = [figure.label for figure in figures if figure.single]
+    if len(single) == len(figures) > 0:
+        yield "One run of each question: untested for variance."
+    elif single:
+        yield f"Untested for variance, for a question has one scored run only: {named(single)}."
+
+
+def _ceiling_said(figures: tuple[Figures, ...], by_kind: Mapping[str, tuple[Figures, ...]]) -> Iterator[str]:
+    words = "every setting has full marks, so the questions are too easy to separate them; the lowest level is"
+    if figures and all(figure.full for figure in figures):
+        yield f"In all kinds of work {words} enough for this kind of work, and no more may be said."
+        return
+    for kind, found in by_kind.items():
+        if all(figure.full for figure in found):
+            yield f"{kind}: {words} enough for this kind of work, and no more may be said."
+
+
+def _unanswered_said(figure: Figures) -> Iterator[str]:
+    summary = figure.summary
+    asked = summary.graded + summary.unsettled
+    if not asked:
+        yield f"{figure.label} was not reached: 0 of {summary.planned:,} runs have an answer."
+        return
+    if summary.planned > asked:
+        yield f"{figure.label}: {summary.planned - asked:,} of {summary.planned:,} runs not asked or left out."
+    if summary.unsettled:
+        yield f"{figure.label}: {summary.unsettled:,} of {summary.planned:,} runs unsettled, without a fair answer."
+    if summary.cut_off_said:
+        yield f"{figure.label}: {summary.cut_off_said}; such a limit looks like weakness."
+
+
+def _left_out_said(evidence: Evidence) -> Iterator[str]:
+    if evidence.questions_out:
+        names = evidence.questions_out
+        yield f"Left out for every setting, the question being at fault: {named(names)}."
+    if evidence.runs_out:
+        yield f"{counted(len(evidence.runs_out), 'run')} left out, the set-up being at fault: to be asked again."
+
+
+def _price_said(plan: RoundPlan) -> Iterator[str]:
+    for setting, price in {item.setting.model: item.price for item in plan.settings}.items():
+        if price is None:
+            yield f"{setting} has no known price: its cost is unknown, not nothing."
+        elif price.stale(plan.created_at.date()):
+            yield f"{setting}: its price was old when the round began: {price.label}."
+
+
+def models_said(settings: Iterable[Setting]) -> str:
+    """The models of these settings, each once."""
+    return named(list(dict.fromkeys(setting.model for setting in settings)), 20)
