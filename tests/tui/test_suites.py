@@ -96,7 +96,7 @@ async def test_a_mended_file_is_read_again_by_itself(bad: Path) -> None:
     app = app_with(bad)
     async with app.run_test(size=SIZE) as pilot:
         await until_seen(pilot, "✗ broken")
-        bad.write_text(GOOD, encoding="utf-8")
+        bad.write_text(GOOD, encoding="utf-8")  # noqa: ASYNC240 - a person saves it
         shown = await until_seen(pilot, "My own exam")
         assert "✗" not in shown
 

@@ -139,3 +139,9 @@ class LiveLog(ResultsGrid):
         """To the newest line, and on with each that comes."""
         self.following = True
         self.action_edge(1)
+        # How far one can scroll is known only once the new lines are laid out.
+        self.call_after_refresh(self._bring_into_sight)
+
+    def on_resize(self) -> None:
+        """The newest line stays in sight while following."""
+        self.call_after_refresh(self._bring_into_sight)

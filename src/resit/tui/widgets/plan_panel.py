@@ -101,10 +101,8 @@ def _calls(prepared: Prepared) -> list[Entry]:
     plan = prepared.plan
     done = f" · {len(plan.done):,} of {plan.planned:,} done"
     entries = [_entry("calls", (f"{len(plan.jobs):,} to do", "bold"), done)]
-    why = ", ".join(f"{number:,} {reason}" for reason, number in plan.reasons.items())
-    if why and prepared.resumes:
-        entries.append(_entry(" ", (why, "$text-muted")))
     if prepared.resumes:
+        entries += [_entry(" ", (f"{number:,} {reason}", "$text-muted")) for reason, number in plan.reasons.items()]
         entries.append(_entry(" ", f"goes on: round of {when(prepared.round.created_at)}"))
     return entries
 
