@@ -7,43 +7,49 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import VerticalScroll
 from textual.content import Content
+from textual.geometry import Size
+from textual.widget import Widget
 
 from resit.tui.miss_text import pane_text
-from resit.tui.widgets.plain import PlainStatic
 
 if TYPE_CHECKING:
     from resit.tui.round_view import Miss
 
 
+class MissText(Widget):
+    """The text of the pane, laid out for the width it gets."""
+
+    miss: Miss | None = None
+    empty = ""
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """Lines at that width."""
+        return self._text(width).plain.count("\n") + 1
+
+    def render(self) -> Content:
+        """The miss, or why there is none."""
+        return self._text(self.content_size.width)
+
+    def _text(self, width: int) -> Content:
+        if self.miss is None:
+            return Content.styled(self.empty, "$text-muted")
+        return pane_text(self.miss, width)
+
+
 class MissPane(VerticalScroll, can_focus=True):
     """Shows a `Miss`; keys that change something belong to the screen round it."""
 
-    _miss: Miss | None = None
-
     def compose(self) -> ComposeResult:
         """One text."""
-        yield PlainStatic("", id="miss-text")
+        yield MissText(id="miss-text")
 
     def show(self, miss: Miss | None, empty: str = "Nothing to read.") -> None:
         """Show that run; from the top when it is another one."""
-        text = self.query_one("#miss-text", PlainStatic)
-        other = miss is None or self._miss is None or miss.key != self._miss.key
-        self._miss = miss
-        if miss is None:
-            self.border_title = Content("")
-            text.update(Content.styled(empty, "$text-muted"))
-            return
-        place = f"miss {miss.number} of {miss.of}" if miss.number else "full marks"
+        text = self.query_one(MissText)
+        other = miss is None or text.miss is None or miss.key != text.miss.key
+        text.miss, text.empty = miss, empty
+        text.refresh(layout=True)
+        place = "" if miss is None else f"miss {miss.number} of {miss.of}" if miss.number else "full marks"
         self.border_title = Content(place)
-        text.update(pane_text(miss, self._text_width))
         if other:
             self.scroll_home(animate=False)
-
-    @property
-    def _text_width(self) -> int:
-        return max(24, self.scrollable_content_region.width)
-
-    def on_resize(self) -> None:
-        """Wrap again."""
-        if self._miss is not None:
-            self.query_one("#miss-text", PlainStatic).update(pane_text(self._miss, self._text_width))
