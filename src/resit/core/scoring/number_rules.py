@@ -142,6 +142,8 @@ def judge_number_in_reply(rule: NumberInReply, accept: tuple[str, ...], text: st
     if isinstance(picked, str):
         return _judge_words(accepted, reply, picked)
     shown = prepared[picked.start : picked.end]
+    if picked.unit is None and not rule.unit:
+        picked = Number(picked.start, picked.end, picked.value, unit_word(prepared, picked))
     at = places(text, prepared, picked.start, picked.end)
     return _verdict(rule, accepted, picked, reply, shown, at)
 
