@@ -11,6 +11,7 @@ import pytest
 from round_kit import PRICES, A, B, HeldClock, ScriptedClient, clients, make_suite, of_kind, reply, right
 
 from mock_server import MockServer
+from resit.core.calling.faults import RetryPolicy
 from resit.core.config import ModelEntry, ModelsFile
 from resit.core.errors import KeyMissing, RoundBusy, RoundError, Unpriced, UsageError
 from resit.core.records import Fault, Reply, Request, Setting, run_key
@@ -428,3 +429,13 @@ async def test_a_wrong_key_on_one_of_two_settings_stops_that_one_alone(bench: Be
     assert len(of_kind(bench.events, SettingStopped)) == 1
     everything = b"".join(path.read_bytes() for path in bench.folder.rglob("*") if path.is_file())
     assert b"wrong-key-material" not in everything
+
+
+async def test_what_a_dropped_call_may_have_cost_counts_against_the_cap_on_the_next_start_too(bench: Bench) -> None:
+    bench.client.script = lambda request: Fault(kind="dropped", said="connection lost")
+    policy = RetryPolicy(max_attempts=1)
+    ended = await bench.run(cap_usd=Decimal("0.0009"), policy=policy)
+    assert (ended.reason, bench.calls()) == ("cap", 1)
+    bench.client.script = right
+    ended = await bench.run(cap_usd=Decimal("0.0009"))
+    assert (ended.reason, bench.calls()) == ("cap", 0)

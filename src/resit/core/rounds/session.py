@@ -6,7 +6,6 @@ import platform
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 from difflib import get_close_matches
@@ -16,23 +15,22 @@ from pathlib import Path
 from resit import __version__
 from resit.core.calling.client import Client
 from resit.core.calling.faults import RetryPolicy
-from resit.core.calling.models import ModelInfo, cannot_ask, known_models, model_info
-from resit.core.calling.providers import key_for, make_client
+from resit.core.calling.models import cannot_ask, known_models, model_info
+from resit.core.calling.providers import key_for
 from resit.core.calling.recorded_client import RecordedClient
 from resit.core.config import Endpoint, ModelsFile, endpoint_for, load_models_file
-from resit.core.errors import KeyMissing, OverCap, ResitError, RoundError, Unpriced, UsageError
+from resit.core.errors import ResitError, RoundError, Unpriced, UsageError
 from resit.core.paths import rounds_dir as default_rounds_dir
-from resit.core.records import Fault, Row, Setting, Usage, run_key
+from resit.core.records import Row, Setting, Usage
 from resit.core.rounds.clock import Clock
-from resit.core.rounds.graded import DamagedResult, Graded, GradedRound, load_entries
-from resit.core.rounds.plan import Plan, PlannedSetting, RoundPlan, chosen_questions, make_plan
-from resit.core.rounds.reviews import read_reviews, settled_keys
+from resit.core.rounds.graded import GradedRound, load_entries
+from resit.core.rounds.plan import Plan, PlannedSetting, RoundPlan
 from resit.core.rounds.runner import Emit, Runner
 from resit.core.rounds.shelf import OpenedRound, RoundSummary, list_rounds, open_round, portable_path
+from resit.core.rounds.starting import RECORDED, Parts, Problem, plan_against, start_round
 from resit.core.rounds.store import RoundStore, find_rounds
-from resit.core.spend.budget import Budget
 from resit.core.spend.ledger import Ledger
-from resit.core.spend.prices import Estimate, PastCall, PlannedCall, Price, estimate, price_for, worst_case_usd
+from resit.core.spend.prices import Estimate, PastCall, PlannedCall, Price, estimate, price_for
 from resit.core.suite import PLAIN, Suite
 
 __all__ = [
@@ -46,29 +44,14 @@ ATTEMPTS = 10
 """Calls on behalf of one run at most. At one fault in four, one run in a million ends without a reply."""
 _PAST_ROUNDS = 10
 """How many of a suite's last rounds an estimate looks at."""
-RECORDED = "recorded"
 RECORDED_PRICE = Price(input=Decimal(0), output=Decimal(0), source="recorded replies")
 """Playing a recording pays nobody."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a setting cannot start."""
-
-    setting: Setting
-    error: ResitError
-    """The sentence and its mend."""
-
-    @property
-    def said(self) -> str:
-        """The one line."""
-        return f"{self.setting.label}: {self.error}"
 
 
 class Prepared:
     """A round that is ready to start. Nothing has been written yet, and no call made."""
 
-    def __init__(self, plan: Plan, store: RoundStore | None, parts: _Parts, problems: tuple[Problem, ...]) -> None:
+    def __init__(self, plan: Plan, store: RoundStore | None, parts: Parts, problems: tuple[Problem, ...]) -> None:
         """Hold what `prepare_round` put together."""
         self.plan = plan
         self.store = store
@@ -122,27 +105,7 @@ class Prepared:
         """
         if not self.startable:
             raise self.problems[0].error
-        return _start(self, self._parts, emit)
-
-
-@dataclass(slots=True)
-class _Parts:
-    """What a start needs besides the plan."""
-
-    rounds_dir: Path
-    clients: Mapping[str, Client] | None
-    endpoints: Mapping[str, Endpoint]
-    models: Mapping[str, ModelInfo]
-    cwd: Path
-    environ: Mapping[str, str] | None
-    clock: Clock
-    rng: random.Random
-    ledger: Ledger | None
-    policy: RetryPolicy
-    again: frozenset[str]
-    only: tuple[str, ...]
-    past: tuple[PastCall, ...]
-    damaged: tuple[DamagedResult, ...] = ()
+        return start_round(self.plan, self.store, self._parts, self.problems, emit)
 
 
 def prepare_round(
@@ -209,7 +172,7 @@ def prepare_round(
         raise UsageError("no model is named", hint="-m MODEL names one; resit models lists them")
     planned, endpoints = _planned_settings(wanted, former, models_file, base_url, clients, environ, clock.now())
     round_plan = _round_plan(suite, former, planned, repeats, cap_usd, serial, concurrency, only, clock.now())
-    parts = _Parts(
+    parts = Parts(
         rounds_dir=folder,
         clients=clients,
         endpoints=endpoints,
@@ -225,7 +188,7 @@ def prepare_round(
         past=_past_calls(folder, suite),
     )
     keeper = GradedRound(store) if store is not None else None
-    plan, graded = _plan_against(keeper, suite, round_plan, parts.again, parts.only)
+    plan, graded = plan_against(keeper, suite, round_plan, parts.again, parts.only)
     parts.damaged = graded.damaged if graded is not None else ()
     return Prepared(plan, store, parts, _problems(round_plan, parts))
 
@@ -364,7 +327,7 @@ def _library_versions() -> dict[str, str]:
     return found
 
 
-def _problems(plan: RoundPlan, parts: _Parts) -> tuple[Problem, ...]:
+def _problems(plan: RoundPlan, parts: Parts) -> tuple[Problem, ...]:
     found = []
     for planned in plan.settings:
         error = _cannot_start(planned, plan, parts)
@@ -373,7 +336,7 @@ def _problems(plan: RoundPlan, parts: _Parts) -> tuple[Problem, ...]:
     return tuple(found)
 
 
-def _cannot_start(planned: PlannedSetting, plan: RoundPlan, parts: _Parts) -> ResitError | None:
+def _cannot_start(planned: PlannedSetting, plan: RoundPlan, parts: Parts) -> ResitError | None:
     setting, endpoint = planned.setting, parts.endpoints[planned.setting.label]
     if plan.cap_usd is not None and planned.price is None:
         return Unpriced(
@@ -416,123 +379,6 @@ def _past_call(row: Row, setting: Setting) -> PastCall:
         thinking_tokens=row.thinking_tokens,
     )
     return PastCall(row.question, setting, usage, row.seconds or 0.0)
-
-
-def _plan_against(
-    keeper: GradedRound | None, suite: Suite, round_plan: RoundPlan, again: frozenset[str], only: Sequence[str]
-) -> tuple[Plan, Graded | None]:
-    """What is owed, held against what the round holds."""
-    if keeper is None:
-        return make_plan(suite, round_plan, {}), None
-    graded = keeper.grade(suite, round_plan)
-    plan = make_plan(
-        suite,
-        round_plan,
-        graded.held,
-        damaged=[*(result.key for result in graded.damaged), *keeper.store.set_aside_keys()],
-        settled=settled_keys(read_reviews(keeper.store)),
-        again=again,
-    )
-    if only and tuple(only) != round_plan.only:
-        now = {question.id for question in chosen_questions(suite, only)}
-        plan = replace(plan, jobs=tuple(job for job in plan.jobs if job.question.id in now))
-    return plan, graded
-
-
-def _start(prepared: Prepared, parts: _Parts, emit: Emit) -> Runner:
-    suite, round_plan = prepared.plan.suite, prepared.round
-    store = prepared.store or RoundStore.create(parts.rounds_dir, round_plan, suite)
-    store.lock()
-    try:
-        return _runner(prepared, parts, store, emit)
-    except BaseException:
-        store.unlock()
-        raise
-
-
-def _runner(prepared: Prepared, parts: _Parts, store: RoundStore, emit: Emit) -> Runner:
-    """The runner of a locked round. What is owed is worked out again, for another process may have run it since."""
-    suite, round_plan = prepared.plan.suite, prepared.round.model_copy(update={"id": store.id})
-    keeper = GradedRound(store)
-    for result in keeper.grade(suite, round_plan).damaged:
-        store.set_aside(result.key)
-    plan, graded = _plan_against(keeper, suite, round_plan, parts.again, parts.only)
-    assert graded is not None
-    store.save_plan(round_plan)
-    store.save_suite(suite)
-    barred = {problem.setting.label: _as_fault(problem.error) for problem in prepared.problems}
-    done = frozenset(plan.done)
-    reviews = read_reviews(store)
-    keys = {p.setting.label: p.setting for p in round_plan.settings}
-    rows = tuple(r for r in graded.rows if run_key(r.question, keys[r.setting], r.run) in done)
-    return Runner(
-        plan,
-        store,
-        _clients(round_plan, parts, barred),
-        _budget(plan, graded),
-        None if all(p.setting.provider == RECORDED for p in round_plan.settings) else parts.ledger,
-        emit,
-        keeper=keeper,
-        rows=rows,
-        verdicts={key: review.verdict for key, review in reviews.items() if review.verdict is not None},
-        barred=barred,
-        policy=parts.policy,
-        clock=parts.clock,
-        rng=parts.rng,
-    )
-
-
-def _as_fault(error: ResitError) -> Fault:
-    return Fault(kind="key" if isinstance(error, KeyMissing) else "request", said=str(error))
-
-
-def _budget(plan: Plan, graded: Graded) -> Budget:
-    """The round's money, with what its earlier starts cost or may have cost."""
-    held = graded.held.values()
-    budget = Budget(
-        plan.round.cap_usd,
-        spent_usd=sum((h.cost_usd for h in held), Decimal(0)),
-        at_least=any(h.cost_unknown for h in held),
-    )
-    if plan.round.cap_usd is not None:
-        _take_doubtful(budget, plan, graded)
-    return budget
-
-
-def _take_doubtful(budget: Budget, plan: Plan, graded: Graded) -> None:
-    """Calls that ended without a bill may have cost their worst case: the cap holds for them too."""
-    prices = {planned.setting.label: planned.price for planned in plan.round.settings}
-    held = graded.held
-    for job in plan.jobs:
-        have = held.get(job.key)
-        for _ in range(have.cost_unknown if have else 0):
-            with suppress(OverCap, Unpriced):
-                budget.settle(budget.reserve(worst_case_usd(prices[job.setting.label], job.request)), None)
-
-
-def _clients(plan: RoundPlan, parts: _Parts, barred: Mapping[str, Fault]) -> dict[str, Client]:
-    """Who asks, by setting label; settings of one server and key share a client."""
-    given = parts.clients or {}
-    made: dict[Endpoint, Client] = {}
-    found: dict[str, Client] = {}
-    for planned in plan.settings:
-        setting, endpoint = planned.setting, parts.endpoints[planned.setting.label]
-        if setting.provider in given:
-            found[setting.label] = given[setting.provider]
-            continue
-        if setting.label in barred:
-            continue
-        if endpoint not in made:
-            made[endpoint] = make_client(
-                setting.provider,
-                endpoint,
-                cwd=parts.cwd,
-                models=parts.models,
-                concurrency=plan.concurrency,
-                environ=parts.environ,
-            )
-        found[setting.label] = made[endpoint]
-    return found
 
 
 def _endpoint_said(planned: PlannedSetting) -> str:

@@ -1,0 +1,188 @@
+"""A prepared round starts: lock, plan on disk, clients and money, and then its runner."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from pathlib import Path
+
+from resit.core.calling.client import Client
+from resit.core.calling.faults import RetryPolicy
+from resit.core.calling.models import ModelInfo
+from resit.core.calling.providers import make_client
+from resit.core.config import Endpoint
+from resit.core.errors import KeyMissing, OverCap, ResitError, Unpriced
+from resit.core.records import Fault, Setting, run_key
+from resit.core.rounds.clock import Clock
+from resit.core.rounds.graded import DamagedResult, Graded, GradedRound
+from resit.core.rounds.plan import Plan, RoundPlan, chosen_questions, make_plan
+from resit.core.rounds.reviews import read_reviews, settled_keys
+from resit.core.rounds.runner import Emit, Runner
+from resit.core.rounds.store import RoundStore
+from resit.core.spend.budget import Budget
+from resit.core.spend.ledger import Ledger
+from resit.core.spend.prices import PastCall, worst_case_usd
+from resit.core.suite import Suite
+
+RECORDED = "recorded"
+"""The provider that plays saved replies and pays nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a setting cannot start."""
+
+    setting: Setting
+    error: ResitError
+    """The sentence and its mend."""
+
+    @property
+    def said(self) -> str:
+        """The one line."""
+        return f"{self.setting.label}: {self.error}"
+
+
+@dataclass(slots=True)
+class Parts:
+    """What a start needs besides the plan."""
+
+    rounds_dir: Path
+    clients: Mapping[str, Client] | None
+    endpoints: Mapping[str, Endpoint]
+    models: Mapping[str, ModelInfo]
+    cwd: Path
+    environ: Mapping[str, str] | None
+    clock: Clock
+    rng: random.Random
+    ledger: Ledger | None
+    policy: RetryPolicy
+    again: frozenset[str]
+    only: tuple[str, ...]
+    past: tuple[PastCall, ...]
+    damaged: tuple[DamagedResult, ...] = ()
+
+
+def start_round(plan: Plan, store: RoundStore | None, parts: Parts, problems: Sequence[Problem], emit: Emit) -> Runner:
+    """Take the lock of a round, new or gone on with, write its plan, and put its runner together.
+
+    Raises:
+        RoundBusy: Another process runs it.
+        StoreFull: The disk has no room.
+    """
+    opened = store or RoundStore.create(parts.rounds_dir, plan.round, plan.suite)
+    opened.lock()
+    try:
+        if store is not None:
+            opened.save_plan(plan.round)
+            opened.save_suite(plan.suite)
+        return _runner(plan, opened, parts, problems, emit)
+    except BaseException:
+        opened.unlock()
+        raise
+
+
+def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Problem], emit: Emit) -> Runner:
+    """The runner of a locked round. What is owed is worked out again, for another process may have run it since."""
+    round_plan = wish.round.model_copy(update={"id": store.id})
+    keeper = GradedRound(store)
+    plan, graded = plan_against(keeper, wish.suite, round_plan, parts.again, parts.only)
+    assert graded is not None
+    for result in graded.damaged:
+        store.set_aside(result.key)
+    barred = {problem.setting.label: _as_fault(problem.error) for problem in problems}
+    done = frozenset(plan.done)
+    reviews = read_reviews(store)
+    keys = {p.setting.label: p.setting for p in round_plan.settings}
+    rows = tuple(r for r in graded.rows if run_key(r.question, keys[r.setting], r.run) in done)
+    return Runner(
+        plan,
+        store,
+        _clients(round_plan, parts, barred),
+        _budget(plan, graded),
+        None if all(p.setting.provider == RECORDED for p in round_plan.settings) else parts.ledger,
+        emit,
+        keeper=keeper,
+        rows=rows,
+        verdicts={key: review.verdict for key, review in reviews.items() if review.verdict is not None},
+        barred=barred,
+        policy=parts.policy,
+        clock=parts.clock,
+        rng=parts.rng,
+    )
+
+
+def _as_fault(error: ResitError) -> Fault:
+    return Fault(kind="key" if isinstance(error, KeyMissing) else "request", said=str(error))
+
+
+def _budget(plan: Plan, graded: Graded) -> Budget:
+    """The round's money, with what its earlier starts cost or may have cost."""
+    held = graded.held.values()
+    budget = Budget(
+        plan.round.cap_usd,
+        spent_usd=sum((h.cost_usd for h in held), Decimal(0)),
+        at_least=any(h.cost_unknown for h in held),
+    )
+    if plan.round.cap_usd is not None:
+        _take_doubtful(budget, plan, graded)
+    return budget
+
+
+def _take_doubtful(budget: Budget, plan: Plan, graded: Graded) -> None:
+    """Calls that ended without a bill may have cost their worst case: the cap holds for them too."""
+    prices = {planned.setting.label: planned.price for planned in plan.round.settings}
+    held = graded.held
+    for job in plan.jobs:
+        have = held.get(job.key)
+        for _ in range(have.cost_unknown if have else 0):
+            with suppress(OverCap, Unpriced):
+                budget.settle(budget.reserve(worst_case_usd(prices[job.setting.label], job.request)), None)
+
+
+def _clients(plan: RoundPlan, parts: Parts, barred: Mapping[str, Fault]) -> dict[str, Client]:
+    """Who asks, by setting label; settings of one server and key share a client."""
+    given = parts.clients or {}
+    made: dict[Endpoint, Client] = {}
+    found: dict[str, Client] = {}
+    for planned in plan.settings:
+        setting, endpoint = planned.setting, parts.endpoints[planned.setting.label]
+        if setting.provider in given:
+            found[setting.label] = given[setting.provider]
+            continue
+        if setting.label in barred:
+            continue
+        if endpoint not in made:
+            made[endpoint] = make_client(
+                setting.provider,
+                endpoint,
+                cwd=parts.cwd,
+                models=parts.models,
+                concurrency=plan.concurrency,
+                environ=parts.environ,
+            )
+        found[setting.label] = made[endpoint]
+    return found
+
+
+def plan_against(
+    keeper: GradedRound | None, suite: Suite, round_plan: RoundPlan, again: frozenset[str], only: Sequence[str]
+) -> tuple[Plan, Graded | None]:
+    """What is owed, held against what the round holds; None of it for a round that is not there yet."""
+    if keeper is None:
+        return make_plan(suite, round_plan, {}), None
+    graded = keeper.grade(suite, round_plan)
+    plan = make_plan(
+        suite,
+        round_plan,
+        graded.held,
+        damaged=[*(result.key for result in graded.damaged), *keeper.store.set_aside_keys()],
+        settled=settled_keys(read_reviews(keeper.store)),
+        again=again,
+    )
+    if only and tuple(only) != round_plan.only:
+        now = {question.id for question in chosen_questions(suite, only)}
+        plan = replace(plan, jobs=tuple(job for job in plan.jobs if job.question.id in now))
+    return plan, graded
