@@ -32,6 +32,8 @@ COMMANDS: dict[str, str] = {
     "score": "grade answers that are already saved, no calls",
     "grade": "grade a round again, no calls: how many regraded, how many flipped",
     "show": "the table of a round, as text",
+    "compare": "two settings or two rounds, question by question: fixed, broken, noise, and what that shows",
+    "rules": "for each kind of work the cheapest setting that passes all gates",
     "spend": "what was spent, by day, model and suite",
     "models": "what can be asked: efforts, prices with date and source, keys",
 }
@@ -200,9 +202,31 @@ def _parser() -> argparse.ArgumentParser:
     made["grade"].add_argument("round", metavar="ROUND", help=_ROUND)
     made["show"].add_argument("round", metavar="ROUND", help=_ROUND)
     made["show"].add_argument("--misses", action="store_true", help="every run below full marks, in full")
-    for name in ("run", "check", "score", "grade", "show", "spend", "models"):
+    _add_compare(made["compare"])
+    _add_rules(made["rules"])
+    for name in ("run", "check", "score", "grade", "show", "compare", "rules", "spend", "models"):
         made[name].add_argument("--json", action="store_true", help="one JSON object on standard output")
     return parser
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    side = "ROUND, ROUND:SETTING, or a setting of the last round (its label, model@effort, or letter)"
+    parser.add_argument("before", metavar="A", help=side)
+    parser.add_argument("after", metavar="B", help="what is held against A, named in the same way")
+
+
+def _add_rules(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("rounds", metavar="ROUND", nargs="+", help=f"{_ROUND}; several are pooled, the newest runs count")
+    add("--bar", metavar="X", type=_share, default=1.0, help="lowest score that is good enough (1: full marks)")
+    add(
+        "--today", metavar="[KIND=]SETTING", action="append", default=[],
+        help="what is used today, for all kinds of work or for one; repeatable",
+    )  # fmt: skip
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--toml", action="store_true", help="as TOML")
+    form.add_argument("--into", metavar="FILE", help="write a marked block of FILE, nothing else in it; a diff first")
+    add("--yes", action="store_true", help="write without asking")
 
 
 def _add_run(parser: argparse.ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
+from resit.core.judging.wording import counted, day
 from resit.core.records import Row, Setting, run_key
 from resit.core.rounds.graded import shown
 from resit.core.rounds.plan import RoundPlan
@@ -55,6 +56,8 @@ class Evidence:
     """By setting label: where it was asked."""
     partial: bool = False
     """True when only a part of the suite was asked."""
+    rule_said: str = ""
+    """When the newest round's rules were set, and how many edits came since: stands beside every score."""
     stated: tuple[str, ...] = ()
     """What a reader must know first: rounds or cells that could not be pooled, and why."""
 
@@ -110,8 +113,8 @@ def weigh(
     asked = plan.questions(suite)
     questions = [question for question in asked if question.id not in out]
     settings = [planned.setting for planned in plan.settings]
-    counted = [row for row in rows if row.verdict != "setup" and row.question not in out]
-    grid = build_grid(counted, questions, settings, repeats=plan.repeats, max_tokens=suite.max_tokens)
+    kept = [row for row in rows if row.verdict != "setup" and row.question not in out]
+    grid = build_grid(kept, questions, settings, repeats=plan.repeats, max_tokens=suite.max_tokens)
     return Evidence(
         rounds=(round_id,),
         suite=plan.suite,
@@ -125,7 +128,14 @@ def weigh(
         wordings={setting.label: _wording(suite, setting.variant) for setting in settings},
         endpoints={planned.setting.label: planned.endpoint for planned in plan.settings},
         partial=bool(plan.only),
+        rule_said=rule_said(plan, suite),
     )
+
+
+def rule_said(plan: RoundPlan, suite: Suite) -> str:
+    """`rule of 28 Nov 2026, 2 edits since`."""
+    since = sum(edit.at > plan.rule_set_at for edit in suite.edits)
+    return f"rule of {day(plan.rule_set_at)}" + (f", {counted(since, 'edit')} since" if since else "")
 
 
 def place(row: Row) -> Place:
@@ -277,5 +287,6 @@ def _joined(parts: Sequence[Evidence]) -> Evidence:
         asks={name: ask for part in parts for name, ask in part.asks.items()},
         wordings={label: text for part in parts for label, text in part.wordings.items()},
         endpoints={label: where for part in parts for label, where in part.endpoints.items()},
+        rule_said="; ".join(f"{part.suite}: {part.rule_said}" for part in parts),
         stated=tuple(line for part in parts for line in part.stated),
     )
