@@ -28,7 +28,7 @@ def load(name: str) -> list[dict[str, Any]]:
 def reply_of(case: dict[str, Any]) -> str:
     """The reply, made here where it is too long to keep."""
     unit, times = case.get("repeat", ("", 0))
-    return str(case["reply"]) + unit * times
+    return str(case["reply"]) + str(unit) * int(times)
 
 
 def parsed(raw_checks: list[dict[str, object]]) -> tuple[list[Check], list[SuiteFault]]:
