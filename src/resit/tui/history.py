@@ -101,16 +101,15 @@ def round_line(past: PastRound, head: str) -> Content:
     line = Content.assemble((f"{head:<10}  ", "$text-muted"), (past.name, "bold"))
     if past.problem:
         return line + Content.styled(f"  {one_line(past.problem, 120)}", "$error")
+    if past.running_pid is not None:
+        line = line + Content.styled("  running", "$primary")
+    elif past.kept < past.planned:
+        line = line + Content.styled(f"  {past.planned - past.kept:,} still to do", "$warning")
     for mark in past.marks[:4]:
         line = line + f"  {one_line(short_setting(mark.setting), 30)} {mark.full}/{mark.of}"
     if len(past.marks) > 4:
         line = line + f"  and {len(past.marks) - 4} more"
-    line = line + Content.styled(f"  {money(past.cost_usd, at_least=past.at_least)}", "$text-muted")
-    if past.running_pid is not None:
-        return line + Content.styled("  running", "$primary")
-    if past.kept < past.planned:
-        return line + Content.styled(f"  {past.planned - past.kept:,} still to do", "$warning")
-    return line
+    return line + Content.styled(f"  {money(past.cost_usd, at_least=past.at_least)}", "$text-muted")
 
 
 def month_line(now: datetime | None = None) -> Content:

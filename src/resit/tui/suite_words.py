@@ -41,7 +41,7 @@ def nothing(words: str) -> str:
 
 
 def suite_text(item: Shelved, rounds: tuple[Content, ...]) -> Content:
-    """What is in a sound suite: what it is for, what decides, its last rounds, its questions."""
+    """What is in a sound suite: what it is for, what decides, its last rounds, where it is."""
     assert item.suite is not None
     suite = item.suite
     lines = [Content(printable(suite.about, 2000))] if suite.about else []
@@ -50,9 +50,13 @@ def suite_text(item: Shelved, rounds: tuple[Content, ...]) -> Content:
         lines.append(Content.styled(f"Every prompt ends: {one_line(suite.instruction, 300)}", "$text-muted"))
     lines += list(rounds) or [Content.styled("No round yet: enter sets one up.", "$text-muted")]
     lines += [Content.styled(f"? {_where(fault)}{fault.message}", "$warning") for fault in suite.warnings[:5]]
-    lines += [Content(""), *_question_lines(suite)]
-    lines += [Content(""), Content.styled(f"{ORIGINS[item.origin]}: {one_line(str(item.path), 300)}", "$text-muted")]
-    return Content("\n").join(lines)
+    lines.append(Content.styled(f"{ORIGINS[item.origin]}: {one_line(str(item.path), 300)}", "$text-muted"))
+    return Content("\n").join([*lines, Content("")])
+
+
+def question_table(item: Shelved) -> Content:
+    """The questions of a sound suite, a line each; empty for one with faults."""
+    return Content("\n").join(_question_lines(item.suite)) if item.suite else Content("")
 
 
 def _question_lines(suite: Suite) -> list[Content]:

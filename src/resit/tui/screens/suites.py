@@ -20,7 +20,7 @@ from resit.core.printable import one_line
 from resit.tui import shelf
 from resit.tui.screens.base import ResitScreen
 from resit.tui.shelf import ORIGINS, Shelved
-from resit.tui.suite_words import fault_text, list_line, nothing, suite_text
+from resit.tui.suite_words import fault_text, list_line, nothing, question_table, suite_text
 from resit.tui.widgets.plain import LineInput, PlainStatic
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class SuitesScreen(ResitScreen):
                 yield PlainStatic(OWN, id="own")
             with VerticalScroll(id="suite", classes="panel"):
                 yield PlainStatic("Reading the suites …", id="suite-text")
+                yield PlainStatic(id="suite-questions")
 
     def on_mount(self) -> None:
         """Show names at once, read the files after the first paint."""
@@ -145,12 +146,14 @@ class SuitesScreen(ResitScreen):
 
     def _show_suite(self) -> None:
         pane, text = self.query_one("#suite", VerticalScroll), self.query_one("#suite-text", PlainStatic)
+        table = self.query_one("#suite-questions", PlainStatic)
         item = self.chosen
+        pane.border_title = Content(one_line(item.title, 60)) if item else ""
         if item is None:
-            pane.border_title = ""
             text.update(Content(nothing(self._filter)))
+            table.update("")
             return
-        pane.border_title = Content(one_line(item.title, 60))
+        table.update(question_table(item))
         if item.suite is None:
             text.update(fault_text(item))
             return
