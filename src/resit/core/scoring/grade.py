@@ -57,6 +57,8 @@ def counted(record: RunRecord, asked: str | None = None) -> Attempt | None:
         asked: Only attempts that sent this request count; a reply to another wording is stale.
     """
     attempts = [attempt for attempt in record.attempts if asked is None or attempt.asked == asked]
+    if len(attempts) == 1:
+        return attempts[0]
     replied = [attempt for attempt in attempts if attempt.reply is not None]
     usable = [attempt for attempt in replied if attempt.reply is not None and unfair(attempt.reply) is None]
     for found in (usable, replied, attempts):
@@ -120,7 +122,11 @@ def grade(question: Question, record: RunRecord, asked: str | None = None) -> Gr
         record: The run, with every attempt it took.
         asked: Only replies to this request count.
     """
-    attempt = counted(record, asked)
+    return grade_attempt(question, record, counted(record, asked))
+
+
+def grade_attempt(question: Question, record: RunRecord, attempt: Attempt | None) -> Grade:
+    """Grade one run by the attempt that `counted` chose; None when none is to this request."""
     if attempt is None:
         said = "no attempt was made" if not record.attempts else "its reply is to another request than the present one"
         return _unsettled(question, "error", said, None)
@@ -131,7 +137,7 @@ def grade(question: Question, record: RunRecord, asked: str | None = None) -> Gr
     stopped = unfair(attempt.reply)
     if stopped is not None:
         return _unsettled(question, stopped, _stop_sentence(stopped, attempt.reply), attempt)
-    return grade_text(question, attempt.reply.text, asked=attempt.asked)
+    return _graded_safely(question, attempt.reply.text, attempt.asked)
 
 
 _SAID: Final[dict[Stop | Literal["empty"], str]] = {
@@ -183,6 +189,13 @@ def grade_text(question: Question, text: str, *, asked: str | None = None) -> Gr
         text: The reply, thinking that starts it included.
         asked: Fingerprint of the request, for the record.
     """
+    stopped = no_answer(text)
+    if stopped is not None:
+        return _scoreless(question, stopped, _SAID["empty" if stopped == "empty" else "end"], text, asked)
+    return _graded_safely(question, text, asked)
+
+
+def _graded_safely(question: Question, text: str, asked: str | None) -> Grade:
     try:
         return _graded(question, text, asked)
     # A grader that fails must not look like a wrong answer, whatever it failed with, nor stop the other grades.
@@ -191,13 +204,10 @@ def grade_text(question: Question, text: str, *, asked: str | None = None) -> Gr
 
 
 def _graded(question: Question, text: str, asked: str | None) -> Grade:
-    """The grade of a fair answer, or of one that turns out to be none."""
-    stopped = no_answer(text)
-    if stopped is not None:
-        return _scoreless(question, stopped, _SAID["empty" if stopped == "empty" else "end"], text, asked)
+    """The grade of a fair answer."""
     judged = judge(question.rule, question.accept, text) if question.accept else None
     second = judge(question.second_rule, question.accept, text) if question.accept and question.second_rule else None
-    checks = run_checks(question.checks, text)
+    checks = run_checks(question.checks, text) if question.checks else ()
     score = _score(judged, checks)
     trap = None if score == 1.0 or (judged and judged.passed) else trap_of(question, text)
     reason: Reason | None = None if score == 1.0 else _reason(judged, second, trap)

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Final
 
 from resit.core.records import FAIR, Attempt, FaultKind, Reason, Row, RunRecord, Setting, Usage, VerdictWord
-from resit.core.scoring.grade import counted, grade
+from resit.core.scoring.grade import counted, grade_attempt
 from resit.core.suite import Question
 
 UNBILLED: Final[frozenset[FaultKind]] = frozenset(
@@ -35,10 +35,10 @@ def make_row(
         verdict: A person's word on it.
         asked: Only replies to this request count.
     """
-    graded = grade(question, record, asked)
     attempt = counted(record, asked)
+    graded = grade_attempt(question, record, attempt)
     reply = attempt.reply if attempt else None
-    setting = record.setting
+    setting, tokens = record.setting, _tokens(record.attempts)
     return Row(
         question=question.id,
         kind=question.kind,
@@ -55,7 +55,11 @@ def make_row(
         reply=graded.reply,
         seconds=reply.seconds if reply else None,
         attempts=len(record.attempts),
-        **_tokens(record.attempts),
+        input_tokens=tokens[0],
+        cache_write_tokens=tokens[1],
+        cache_read_tokens=tokens[2],
+        output_tokens=tokens[3],
+        thinking_tokens=tokens[4],
         cost_usd=_cost_usd(record.attempts),
         turns=reply.turns if reply else None,
         verdict=verdict,
@@ -68,15 +72,22 @@ def _usage(attempt: Attempt) -> Usage | None:
     return attempt.fault.usage if attempt.fault else None
 
 
-_TOKENS: Final = tuple(Usage.model_fields)
-
-
-def _tokens(attempts: Sequence[Attempt]) -> dict[str, int | None]:
-    """Tokens of all attempts, each kind apart; None for a kind that no attempt reports."""
-    used = [usage for attempt in attempts if (usage := _usage(attempt)) is not None]
+def _tokens(attempts: Sequence[Attempt]) -> tuple[int | None, ...]:
+    """Tokens of all attempts in the order of `Usage`, each kind apart; None for a kind that no attempt reports."""
+    used = [_kinds(usage) for attempt in attempts if (usage := _usage(attempt)) is not None]
     if len(used) == 1:
-        return dict(used[0])
-    return {kind: total([getattr(usage, kind) for usage in used]) for kind in _TOKENS}
+        return used[0]
+    return tuple(total(kind) for kind in zip(*used, strict=True)) if used else (None,) * 5
+
+
+def _kinds(usage: Usage) -> tuple[int | None, ...]:
+    return (
+        usage.input_tokens,
+        usage.cache_write_tokens,
+        usage.cache_read_tokens,
+        usage.output_tokens,
+        usage.thinking_tokens,
+    )
 
 
 def total(values: Iterable[int | None]) -> int | None:
