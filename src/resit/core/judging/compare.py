@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from resit.core.judging.evidence import Evidence
+from resit.core.judging.gates import UNTESTED
 from resit.core.judging.stats import (
     LEVEL,
     Interval,
@@ -255,14 +256,7 @@ def _stated(
     """What makes the sides unequal, in sentences."""
     said = [*before.stated, *(line for line in after.stated if line not in before.stated)]
     said += _sets_said(len(before.questions), len(after.questions), len(shared), unpaired)
-    runs_before, runs_after = _runs(before, label_before, shared), _runs(after, label_after, shared)
-    if runs_before != runs_after:
-        said.append(
-            f"the numbers of runs differ: {_runs_said(runs_before)} before, {_runs_said(runs_after)} after; "
-            "of each question the same number is compared, the first ones"
-        )
-    elif runs_before == {1}:
-        said.append("one run of each question: untested for variance, so noise cannot be told from change")
+    said += _runs_said(before, label_before, after, label_after, shared)
     old, new = before.setting(label_before).variant, after.setting(label_after).variant
     if old != new:
         said.append(f"the wordings differ, as the settings say: {old} before, {new} after")
@@ -288,14 +282,27 @@ def _sets_said(count_before: int, count_after: int, shared: int, unpaired: Unpai
         )
 
 
-def _runs(evidence: Evidence, label: str, questions: Sequence[Question]) -> set[int]:
-    return {evidence.grid.cells[question.id, label].count for question in questions}
+def _runs_said(
+    before: Evidence, label_before: str, after: Evidence, label_after: str, shared: Sequence[Question]
+) -> Iterable[str]:
+    counts = [
+        (before.grid.cells[question.id, label_before].count, after.grid.cells[question.id, label_after].count)
+        for question in shared
+    ]
+    unequal = sum(old != new for old, new in counts)
+    if unequal:
+        yield (
+            f"the numbers of runs differ: {_range([old for old, _ in counts])} before, "
+            f"{_range([new for _, new in counts])} after; of each question the same number is compared, the first ones"
+        )
+    single = sum(min(pair) == 1 for pair in counts)
+    if single:
+        yield f"{single:,} of {counted(len(counts), 'question')} on one run: {UNTESTED}, noise looks like change"
 
 
-def _runs_said(runs: set[int]) -> str:
-    if not runs:
-        return "0"
-    return str(min(runs)) if len(runs) == 1 else f"{min(runs)} to {max(runs)}"
+def _range(counts: Sequence[int]) -> str:
+    least, most = min(counts), max(counts)
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _conclusion(found: Comparison) -> str:

@@ -25,7 +25,7 @@ Place = tuple[str, str, int]
 """Question id, setting label and run: what a run is called in any round."""
 
 LEAST_RUNS = 2
-"""Runs of each question that a conclusion needs, whatever a suite says: one run is untested for variance."""
+"""Runs of each question that a conclusion needs, whatever a suite says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -146,5 +146,5 @@ def _today_said(chosen: Gated, today: str | None, used: Gated | None) -> str:
     said = f"; used today: {used.label}, {cost_said(used)}"
     if before and after is not None:
         share = float(after / before)
-        said += f", so this costs {percent(share)} of it" if share <= 1 else f", {share:.1f} times less than this"
+        said += ", so this costs " + (f"{percent(share)} of it" if share <= 1 else f"{share:.1f} times as much")
     return said + ("" if used.passed else f", which does not pass ({used.said})")

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import tomli_w
 
-from resit.core.judging.gates import UNTESTED, Gated
+from resit.core.judging.gates import Gated
+from resit.core.judging.growth import make_growth
 from resit.core.judging.markdown import inline, table
 from resit.core.judging.routing import Route, Routing
 from resit.core.judging.wording import day, dollars, interval_said, named, percent, seconds
@@ -39,6 +40,8 @@ def routing_markdown(routing: Routing) -> str:
     compared = [f"{inline(route.kind)}: {inline(route.versus.said)}" for route in routing.routes if route.versus]
     if compared:
         lines += ["", "Against what is used today:", "", *_list(compared)]
+    lines += ["", "Would more questions of the same sort help?", ""]
+    lines += _list(f"{inline(kind)}: {inline(make_growth(evidence, kind).said)}" for kind in evidence.kinds)
     stated = [*evidence.stated]
     if evidence.questions_out:
         stated.append(f"left out by a verdict: {named(evidence.questions_out)}")
@@ -76,7 +79,9 @@ def _others(route: Route) -> Iterator[str]:
         for one in dearer:
             yield f"{kind}: {inline(one.label)} passes as well, at {dollars(one.figures.cost_each_usd)}"
     for one in route.failing:
-        yield f"{kind}: {inline(one.label)}: {inline(one.said)}"
+        yield f"{kind}: {inline(one.label)}: {inline(one.said)}" + "".join(
+            f"; {inline(suspect.question)}: {inline(suspect.why)}" for suspect in one.suspects
+        )
     for label in route.not_asked:
         yield f"{kind}: {inline(label)}: not asked"
 
@@ -135,12 +140,3 @@ def _rejected(route: Route) -> list[dict[str, object]]:
     return [
         {"setting": one.label, "gates": [gate.number for gate in one.failed], "why": one.said} for one in route.failing
     ]
-
-
-def untested(routing: Routing) -> tuple[str, ...]:
-    """Kinds of work without a rule because a setting was run but once: another run of each question may give one."""
-    return tuple(
-        route.kind
-        for route in routing.routes
-        if route.chosen is None and any(UNTESTED in gate.said for one in route.failing for gate in one.failed)
-    )
