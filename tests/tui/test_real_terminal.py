@@ -16,7 +16,6 @@ import time
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from pathlib import Path
 
 import pytest
 

@@ -17,7 +17,7 @@ from resit.tui.screens.miss import MissScreen
 from resit.tui.screens.results import ResultsScreen
 from resit.tui.widgets.miss_pane import MissPane
 from resit.tui.widgets.table import ResultsGrid
-from saved_round import HAIKU, SONNET, keep_round, screen_text
+from saved_round import ANSWERS, HAIKU, SONNET, keep_round, screen_text
 
 AppOn = Callable[[object], ResitApp]
 MINUTES = run_key("minutes", SONNET, 1)
@@ -346,3 +346,35 @@ async def test_a_round_without_its_suite_file_is_read_and_says_why_nothing_can_b
         await pilot.pause()
         assert isinstance(app.screen, ResultsScreen)
         assert "graded by the rules it was asked with" in screen_text(app)
+
+
+async def test_a_running_round_fills_the_grid_and_leaves_cursor_and_pane_alone(
+    app_on: AppOn, suite: Suite, tmp_path: Path
+) -> None:
+    from datetime import UTC, datetime
+
+    from resit.core.rounds.events import RunKept
+    from resit.core.rounds.progress import Progress
+    from resit.tui.messages import ProgressChanged
+
+    whole = RoundView.at(keep_round(suite, ANSWERS, name="whole"))
+    begun = {("leap-year", "haiku"): ("365",), ("product", "haiku"): ("408", "408")}
+    view = RoundView.at(keep_round(suite, dict(begun), name="begun"))
+    screen = ResultsScreen(view)
+    app = app_on(screen)
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.press("t")
+        app.session.round_path = view.store.path
+        grid(app).go_to(run_key("leap-year", HAIKU, 1))
+        await pilot.pause()
+        kept = []
+        for key in reversed(whole.keys):
+            record = whole.store.read(key)
+            assert record is not None
+            kept.append(RunKept(at=datetime.now(UTC), record=record, row=whole.row(key)))
+        screen.post_message(ProgressChanged(Progress(), tuple(kept), ()))
+        await pilot.pause(1.2)
+        assert len(grid(app).order) == 16
+        assert grid(app).chosen_id == results(app).key == run_key("leap-year", HAIKU, 1)
+        assert view.keys == whole.keys
+        assert "strict 4/8" in screen_text(app)

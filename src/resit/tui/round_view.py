@@ -108,6 +108,8 @@ class RoundView:
 
     def take(self, kept: Iterable[RunKept]) -> None:
         """Lay runs of a running round over what is known; the order stays that of the suite."""
+        # Models of the grid hold the list as it was: they must not see it change under them.
+        self._order = list(self._order)
         for event in kept:
             row = event.row
             if row.setting not in self.settings or row.question not in self.suite.by_id:

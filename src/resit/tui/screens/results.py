@@ -56,7 +56,8 @@ class ResultsScreen(Reviewing):
         self._filter = ""
         self._models: QuestionsModel | RunsModel | None = None
         self._shown_at = 0.0
-        self._stale = False
+        self._stale = self._behind = False
+        self._followed = 0
 
     @property
     def view(self) -> RoundView:
@@ -110,17 +111,27 @@ class ResultsScreen(Reviewing):
 
     @on(ProgressChanged)
     def _live(self, event: ProgressChanged) -> None:
-        if event.kept and self._is_running_round():
+        if not self._is_running_round():
+            return
+        if event.kept:
             self._view.take(event.kept)
             self._stale = True
+        elif len(event.progress.rows) != self._followed:
+            # Another process runs the round: its results are on disk, and only there.
+            self._followed = len(event.progress.rows)
+            self._stale = self._behind = True
 
     def _is_running_round(self) -> bool:
         path = self.resit.session.round_path
         return path is not None and path.resolve() == self._view.store.path.resolve()
 
     def _follow(self) -> None:
-        if self._stale and monotonic() - self._shown_at >= LIVE_S:
-            self._rebuild()
+        if not self._stale or monotonic() - self._shown_at < LIVE_S:
+            return
+        if self._behind:
+            self._behind = False
+            self._view.reload()
+        self._rebuild()
 
     @on(RoundOver)
     def _over(self) -> None:
