@@ -33,6 +33,8 @@ COMMANDS: dict[str, str] = {
     "grade": "grade a round again, no calls: how many regraded, how many flipped",
     "show": "the table of a round, as text",
     "compare": "two settings or two rounds, question by question: fixed, broken, noise, and what that shows",
+    "note": "a round's result as a page of Markdown, with every miss; `--check` recomputes every figure in it",
+    "export": "a round's rows as CSV or JSON Lines, or the round as one self-contained HTML page",
     "rules": "for each kind of work the cheapest setting that passes all gates",
     "spend": "what was spent, by day, model and suite",
     "models": "what can be asked: efforts, prices with date and source, keys",
@@ -204,9 +206,22 @@ def _parser() -> argparse.ArgumentParser:
     made["show"].add_argument("--misses", action="store_true", help="every run below full marks, in full")
     _add_compare(made["compare"])
     _add_rules(made["rules"])
+    _add_note(made["note"])
+    _add_export(made["export"])
     for name in ("run", "check", "score", "grade", "show", "compare", "rules", "spend", "models"):
         made[name].add_argument("--json", action="store_true", help="one JSON object on standard output")
     return parser
+
+
+def _add_note(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("round", metavar="ROUND", help=_ROUND)
+    parser.add_argument("--check", action="store_true", help="exit 1 when a line does not follow from the replies")
+
+
+def _add_export(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("round", metavar="ROUND", help=_ROUND)
+    parser.add_argument("--format", choices=("csv", "jsonl", "html"), required=True, help="csv, jsonl or html")
+    parser.add_argument("-o", "--output", metavar="FILE", help="where to; standard output else")
 
 
 def _add_compare(parser: argparse.ArgumentParser) -> None:
@@ -254,6 +269,11 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--fail-under", metavar="X", type=_share,
         help="exit 1 when a setting's lowest score is below X: 0.9, 90 and 90%% mean the same, 1 means full marks",
     )  # fmt: skip
+    add(
+        "--baseline", metavar="ROUND",
+        help="exit 1 when a question that passed in every run of ROUND is now missed in every run",
+    )  # fmt: skip
+    add("--junit", metavar="FILE", help="write the results as JUnit XML")
 
 
 def _count(text: str) -> int:

@@ -8,7 +8,7 @@ import contextlib
 import shlex
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from resit.core.calling.models import known_models, provider_for, resolve_model
@@ -21,6 +21,7 @@ from resit.core.rounds.session import Prepared, prepare_round
 from resit.core.scoring.grid import unsettled
 from resit.core.suite import PLAIN
 from resit.core.suite_file import find_suite, load_suite
+from resit.plain.baseline import find_wanted, say_held
 from resit.plain.dry_run import print_dry_run
 from resit.plain.lines import Lines
 from resit.plain.opened import Opened, open_round
@@ -53,11 +54,15 @@ def main(args: argparse.Namespace) -> int:
         print_dry_run(prepared, as_json=args.json)
         return 0
     _check_problems(prepared)
+    wanted = find_wanted(args.baseline, args.junit, prepared.store.path if prepared.store else None)
     ended, folder = play(prepared, as_json=args.json)
     found = open_round(folder)
-    _print(found, ended, as_json=args.json)
+    held = wanted.hold(folder)
+    _print(found, ended, {"baseline": wanted.json(held)} if held else {}, as_json=args.json)
     _say_how_it_ended(found, ended, args.argv)
-    return exit_code(found, ended, args.fail_under)
+    if held is not None:
+        say_held(held)
+    return exit_code(found, ended, args.fail_under) or (BELOW if held is not None and held.broken else 0)
 
 
 def parse_settings(models: Sequence[str], variants: Sequence[str], models_file: ModelsFile) -> tuple[Setting, ...]:
@@ -171,12 +176,12 @@ def _check_problems(prepared: Prepared) -> None:
         note(f"{problem.said}; the other settings go on")
 
 
-def _print(found: Opened, ended: RoundEnded, *, as_json: bool) -> None:
+def _print(found: Opened, ended: RoundEnded, more: Mapping[str, object], *, as_json: bool) -> None:
     # A closed pipe or terminal is no reason to lose the exit code.
     with contextlib.suppress(OSError):
         if as_json:
             end = {"reason": ended.reason, "said": ended.said, "owed": ended.owed}
-            say_json({**round_json(found), "ended": end})
+            say_json({**round_json(found), "ended": end, **more})
         else:
             say()
             print_round(found)

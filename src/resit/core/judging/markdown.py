@@ -36,13 +36,18 @@ def fenced(text: str, indent: str, limit: int) -> list[str]:
     """
     shown = printable(text, limit, invisible=True)
     fence = "`" * max(3, _longest(shown) + 1)
-    return [f"{indent}{line}".rstrip(" ") for line in (f"{fence}text", *shown.split("\n"), fence)]
+    return [f"{indent}{line}" if line else "" for line in (f"{fence}text", *shown.split("\n"), fence)]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: int = 1) -> list[str]:
     """A table; cells from column `right` on are set to the right."""
     marks = [":--" if at < right else "--:" for at in range(len(head))]
-    return [f"| {' | '.join(cell.replace('|', '\\|') for cell in row)} |" for row in (head, marks, *rows)]
+    return [f"| {' | '.join(map(_cell, row))} |" for row in (head, marks, *rows)]
+
+
+def _cell(text: str) -> str:
+    # Before all else a table is cut at its bars, those within code too.
+    return text.replace("|", "\\|")
 
 
 def _longest(text: str) -> int:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from itertools import groupby
 
 from resit.core.judging.evidence import Evidence, weigh
-from resit.core.judging.figures import Figures, all_figures, is_open
+from resit.core.judging.figures import Figures, is_open
+from resit.core.judging.gates import UNTESTED, Gated, judge_settings
+from resit.core.judging.growth import Growth, make_growth
 from resit.core.judging.wording import counted, day, named
-from resit.core.records import FAIR, Outcome, Reason, Row, Setting, VerdictWord, run_key
+from resit.core.records import FAIR, Outcome, Reason, Row, VerdictWord, run_key
 from resit.core.rounds.plan import PlannedSetting, RoundPlan, build_request
 from resit.core.rounds.reviews import Review, read_reviews
 from resit.core.rounds.shelf import OpenedRound
 from resit.core.scoring.grade import grade, grade_text
 from resit.core.scoring.grid import Grid, build_grid
-from resit.core.scoring.misses import fold_replies, grader_suspects, miss_queue
+from resit.core.scoring.misses import grader_suspects, miss_queue
 from resit.core.suite import Edit, Question
 
 CAUSES: dict[VerdictWord | None, str] = {
@@ -47,7 +49,7 @@ _UNFAIR: dict[Outcome, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Miss:
-    """Runs of one question under one setting, to be read, that gave the same reply and got the same verdict."""
+    """Runs of one question under one setting, to be read, with the same reply and the same verdict."""
 
     question: Question
     setting: str
@@ -85,10 +87,12 @@ class Sheet:
     """The runs that count."""
     grid: Grid
     """All runs, those that a verdict leaves out as well."""
-    figures: tuple[Figures, ...]
-    """Of every setting, in plan order."""
-    by_kind: Mapping[str, tuple[Figures, ...]]
-    """The same for each kind of work, in suite order; empty when there is only one."""
+    gated: tuple[Gated, ...]
+    """Every setting with its figures before the gates, in plan order, on all of its work."""
+    by_kind: Mapping[str, tuple[Gated, ...]]
+    """The same for each kind of work, in suite order."""
+    growth: Growth
+    """How scores move as questions are added."""
     edits: tuple[Edit, ...]
     """Made after the rules were set, oldest first."""
     misses: tuple[Miss, ...]
@@ -102,6 +106,11 @@ class Sheet:
     def settings(self) -> tuple[PlannedSetting, ...]:
         """The settings, in plan order."""
         return self.plan.settings
+
+    @property
+    def figures(self) -> tuple[Figures, ...]:
+        """The figures of every setting on all of its work, in plan order."""
+        return tuple(gated.figures for gated in self.gated)
 
     @property
     def planned(self) -> int:
@@ -133,11 +142,6 @@ class Sheet:
     def has_second(self) -> bool:
         """True when a question has a second rule."""
         return any(question.second_rule is not None for question in self.questions)
-
-    @property
-    def too_easy(self) -> bool:
-        """True when every setting has full marks in every run: nothing may be ranked."""
-        return bool(self.figures) and all(figure.full for figure in self.figures)
 
     @property
     def asked_said(self) -> str:
@@ -186,9 +190,8 @@ def make_sheet(found: OpenedRound) -> Sheet:
     settings = [planned.setting for planned in plan.settings]
     grid = build_grid(found.rows, questions, settings, repeats=plan.repeats, max_tokens=suite.max_tokens)
     evidence = weigh(found.store.id, plan, suite, found.rows, reviews)
-    figures = all_figures(evidence)
-    kinds = evidence.kinds
-    by_kind = {kind: all_figures(evidence, kind) for kind in kinds} if len(kinds) > 1 else {}
+    gated = judge_settings(evidence)
+    by_kind = {kind: judge_settings(evidence, kind) for kind in evidence.kinds}
     return Sheet(
         id=found.store.id,
         plan=plan,
@@ -196,12 +199,13 @@ def make_sheet(found: OpenedRound) -> Sheet:
         rows=found.rows,
         evidence=evidence,
         grid=grid,
-        figures=figures,
+        gated=gated,
         by_kind=by_kind,
+        growth=make_growth(evidence),
         edits=tuple(edit for edit in suite.edits if edit.at > plan.rule_set_at),
         misses=tuple(_misses(found, grid, reviews)),
         look_first=tuple(f"{suspect.question}: {suspect.why}" for suspect in grader_suspects(found.rows)),
-        untested=tuple(_untested(found, evidence, figures, by_kind)),
+        untested=tuple(_untested(found, evidence, gated, by_kind)),
     )
 
 
@@ -209,36 +213,29 @@ def _misses(found: OpenedRound, grid: Grid, reviews: Mapping[str, Review]) -> It
     planned = {item.setting.label: item for item in found.plan.settings}
     for (name, label), runs in groupby(miss_queue(grid), key=lambda row: (row.question, row.setting)):
         question, setting = found.suite.by_id[name], planned[label]
-        for (_, outcome), alike in _alike(runs):
-            first = alike[0]
-            keys = [run_key(name, setting.setting, row.run) for row in alike]
+        alike: dict[tuple[object, ...], list[Row]] = {}
+        for row in runs:
+            why = _why(found, question, setting, row)
+            alike.setdefault((row.verdict, row.outcome, row.reply, why), []).append(row)
+        for same in alike.values():
+            keys = [run_key(name, setting.setting, row.run) for row in same]
             notes = [reviews[key].note for key in keys if key in reviews and reviews[key].note]
             yield Miss(
                 question=question,
                 setting=label,
-                runs=alike,
-                said=_said(first, outcome),
-                why=_why(found, question, setting, first),
-                reply=first.reply,
-                cause=CAUSES[first.verdict],
+                runs=tuple(same),
+                said=_said(same[0]),
+                why=_why(found, question, setting, same[0]),
+                reply=same[0].reply,
+                cause=CAUSES[same[0].verdict],
                 notes=tuple(dict.fromkeys(notes)),
             )
 
 
-def _alike(runs: Iterable[Row]) -> Iterator[tuple[tuple[VerdictWord | None, Outcome], tuple[Row, ...]]]:
-    """Runs of one cell that have verdict, outcome and reply in common."""
-    groups: dict[tuple[VerdictWord | None, Outcome], list[Row]] = {}
-    for row in runs:
-        groups.setdefault((row.verdict, row.outcome), []).append(row)
-    for key, rows in groups.items():
-        for same in fold_replies(rows):
-            yield key, same.runs
-
-
-def _said(row: Row, outcome: Outcome) -> str:
-    if outcome not in FAIR:
-        return f"unsettled: {_UNFAIR[outcome]}"
-    if outcome == "part":
+def _said(row: Row) -> str:
+    if row.outcome not in FAIR:
+        return f"unsettled: {_UNFAIR[row.outcome]}"
+    if row.outcome == "part":
         return f"part {min(row.score or 0.0, 0.99):.2f}"
     return _REASONS[row.reason] if row.reason is not None else "miss"
 
@@ -255,19 +252,19 @@ def _why(found: OpenedRound, question: Question, planned: PlannedSetting, row: R
 
 
 def _untested(
-    found: OpenedRound,
-    evidence: Evidence,
-    figures: tuple[Figures, ...],
-    by_kind: Mapping[str, tuple[Figures, ...]],
+    found: OpenedRound, evidence: Evidence, gated: Sequence[Gated], by_kind: Mapping[str, tuple[Gated, ...]]
 ) -> Iterator[str]:
     """What the round does not show; words that a reader looks for first come first."""
+    figures = [one.figures for one in gated]
     yield from _single_said(figures)
-    yield from _ceiling_said(figures, by_kind)
+    for kind, judged in by_kind.items():
+        yield from (f"{kind}: {gate.said}." for gate in judged[0].gates if gate.state == "limit")
     for figure in figures:
         yield from _unanswered_said(figure)
-    open_runs = [row for row in evidence_queue(evidence) if is_open(row, evidence)]
+    open_runs = [row for row in miss_queue(evidence.grid) if is_open(row, evidence)]
     if open_runs:
-        yield f"{counted(len(open_runs), 'run')} below full marks not read yet, or waiting for what the verdict asks for."
+        runs = counted(len(open_runs), "run")
+        yield f"{runs} below full marks not read yet, or waiting for what the verdict asks for."
     yield from _left_out_said(evidence)
     if found.plan.only:
         yield f"Only a part of the suite was asked: {named(found.plan.only)}."
@@ -281,27 +278,12 @@ def _untested(
         yield "Calls went out side by side, so seconds hold what the server's queue added."
 
 
-def evidence_queue(evidence: Evidence) -> tuple[Row, ...]:
-    """The runs that count and that a person should read."""
-    return miss_queue(evidence.grid)
-
-
-def _single_said(figures: tuple[Figures, ...]) -> Iterator[str]:
+def _single_said(figures: Sequence[Figures]) -> Iterator[str]:
     single = [figure.label for figure in figures if figure.single]
     if len(single) == len(figures) > 0:
-        yield "One run of each question: untested for variance."
+        yield f"One run of each question: {UNTESTED}."
     elif single:
-        yield f"Untested for variance, for a question has one scored run only: {named(single)}."
-
-
-def _ceiling_said(figures: tuple[Figures, ...], by_kind: Mapping[str, tuple[Figures, ...]]) -> Iterator[str]:
-    words = "every setting has full marks, so the questions are too easy to separate them; the lowest level is"
-    if figures and all(figure.full for figure in figures):
-        yield f"In all kinds of work {words} enough for this kind of work, and no more may be said."
-        return
-    for kind, found in by_kind.items():
-        if all(figure.full for figure in found):
-            yield f"{kind}: {words} enough for this kind of work, and no more may be said."
+        yield f"A question with a single scored run, so {UNTESTED}: {named(single)}."
 
 
 def _unanswered_said(figure: Figures) -> Iterator[str]:
@@ -332,8 +314,3 @@ def _price_said(plan: RoundPlan) -> Iterator[str]:
             yield f"{setting} has no known price: its cost is unknown, not nothing."
         elif price.stale(plan.created_at.date()):
             yield f"{setting}: its price was old when the round began: {price.label}."
-
-
-def models_said(settings: Iterable[Setting]) -> str:
-    """The models of these settings, each once."""
-    return named(list(dict.fromkeys(setting.model for setting in settings)), 20)

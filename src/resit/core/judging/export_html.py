@@ -1,0 +1,245 @@
+"""A round as one page for somebody without resit: no outside file, no script, and replies that can do nothing.
+
+Every foreign text is made printable and escaped. A policy in the page forbids scripts, requests and forms as well, so
+that a mistake in the escaping would still do nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from typing import Final
+
+from resit import __version__
+from resit.core.judging.figures import Figures
+from resit.core.judging.note import input_tokens, left_out, tokens_said
+from resit.core.judging.rule_words import edit_sentence, rules_sentence
+from resit.core.judging.sheet import Miss, Sheet, moment
+from resit.core.judging.svg import Bar, bars, growing
+from resit.core.judging.wording import dollars, interval_said, percent, seconds
+from resit.core.printable import one_line, printable
+from resit.core.scoring.grid import Cell
+
+_REPLY_CHARS, _PROMPT_CHARS = 4_000, 1_000
+
+_POLICY: Final = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+_STYLE: Final = """
+:root { color-scheme: light dark; --ink: #1c1e21; --paper: #fff; --soft: #667; --line: #d8dade; --bar: #3b6ea5;
+  --pass: #d9efdc; --part: #faedc8; --miss: #f7d6d3; --none: #ececef; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6e6e6; --paper: #16181b; --soft: #9aa; --line: #3a3d42;
+  --bar: #6ea3da; --pass: #1d4527; --part: #4d4015; --miss: #5a2421; --none: #2a2c30; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 70rem;
+  margin: 2rem auto; padding: 0 1rem; }
+h1 { margin-bottom: 0; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(--line); }
+.soft { color: var(--soft); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; margin: .5rem 0; }
+th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: right; vertical-align: top; }
+th { font-weight: 600; } th:first-child, td.l { text-align: left; }
+td.pass { background: var(--pass); } td.part { background: var(--part); } td.miss { background: var(--miss); }
+td.none { background: var(--none); } td a { color: inherit; }
+code, bdi { unicode-bidi: isolate; } code, pre { font: 13px/1.45 ui-monospace, monospace; }
+pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--none); padding: .5rem; max-height: 30rem;
+  overflow: auto; unicode-bidi: plaintext; margin: .3rem 0 .8rem; }
+details { border-left: 3px solid var(--line); padding-left: .8rem; margin: .6rem 0; } summary { cursor: pointer; }
+svg { width: 100%; max-width: 44rem; height: auto; } svg text { font: 12px system-ui, sans-serif; fill: var(--ink); }
+.rail { fill: var(--none); } .bar { fill: var(--bar); } .whisker { stroke: var(--ink); fill: none; }
+.rail-line { stroke: var(--line); fill: none; }
+.c0 { fill: #3b6ea566; } .c1 { fill: #c8553d66; } .c2 { fill: #4f9d6966; } .c3 { fill: #8a5fb066; }
+.c4 { fill: #b8860b66; } .c5 { fill: #00808066; }
+"""
+
+
+def page(sheet: Sheet) -> str:
+    """The page of a round."""
+    title = _line(sheet.plan.title)
+    body = "\n".join([*_head(sheet), *_settings(sheet), *_kinds(sheet), *_grid(sheet), *_misses(sheet), *_rest(sheet)])
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _line(text: str, limit: int | None = 300) -> str:
+    """A foreign text on one line, among our words."""
+    return escape(one_line(text, limit))
+
+
+def _code(text: str, limit: int | None = 300) -> str:
+    return f"<code>{_line(text, limit)}</code>"
+
+
+def _block(text: str, limit: int) -> str:
+    # A line end right after <pre> is dropped by the parser, one of the reply's own would be lost.
+    return f"<pre>\n{escape(printable(text, limit, invisible=True))}</pre>"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:
+    """A table of cells that are HTML already; the first `left` columns hold words."""
+    heads = "".join(f"<th>{name}</th>" for name in head)
+    lines = "".join(f"<tr>{''.join(_cell(cell, at < left) for at, cell in enumerate(row))}</tr>\n" for row in rows)
+    return f'<div class="wide"><table>\n<tr>{heads}</tr>\n{lines}</table></div>'
+
+
+def _cell(cell: str, words: bool) -> str:
+    if cell.startswith("<td"):
+        return cell
+    return f'<td class="l">{cell}</td>' if words else f"<td>{cell}</td>"
+
+
+def _head(sheet: Sheet) -> Iterator[str]:
+    plan = sheet.plan
+    cost = dollars(sheet.cost_usd, at_least=sheet.cost_at_least)
+    yield f"<h1><bdi>{_line(plan.title)}</bdi></h1>"
+    yield f'<p class="soft">{moment(plan.created_at)} · round {_code(sheet.id)} · {sheet.rule_said}</p>'
+    yield f"<p>{sheet.asked_said}. Cost: {cost}.</p>"
+    yield f"<p>{_line(rules_sentence(sheet.questions), None)} Rule fingerprint {_code(plan.rule_digest)}, "
+    yield f"set on {moment(plan.rule_set_at)}, before the first call.</p>"
+    if sheet.edits:
+        yield "<p>Changed since:</p>\n<ul>"
+        for edit in sheet.edits:
+            cause = f", after the run {_code(edit.run)}" if edit.run else ""
+            yield f"<li>{moment(edit.at)}: {_code(edit.question)} <bdi>{_line(edit_sentence(edit))}</bdi>{cause}</li>"
+        yield "</ul>"
+
+
+def _settings(sheet: Sheet) -> Iterator[str]:
+    second = ["second rule"] if sheet.has_second else []
+    yield "<h2>Settings</h2>"
+    plotted = [Bar(f.label, f.lowest.share, f.interval, percent(f.lowest.share)) for f in sheet.figures]
+    yield bars("Lowest score of each setting, with its 95 % interval", plotted)
+    yield '<p class="soft">Lowest score: the mean of the questions\' worst runs; the line is its 95% interval.</p>'
+    head = ["setting", "full marks", "lowest score", "95% interval", "mean", "spread", *second, "graded", "unsettled"]
+    yield _table(head, (_score_cells(figure, sheet.has_second) for figure in sheet.figures))
+    head = ["setting", "cost", "one run of each", "input", "output", "thinking", "median", "95% within", "price from"]
+    prices = {item.setting.label: item.price for item in sheet.settings}
+    labels = {label: _line(price.label) if price else "unknown" for label, price in prices.items()}
+    yield _table(head, ([*_cost_cells(figure), labels[figure.label]] for figure in sheet.figures))
+
+
+def _score_cells(figure: Figures, second: bool) -> list[str]:
+    summary = figure.summary
+    return [
+        _code(figure.label),
+        f"{summary.lowest_full}/{summary.of}",
+        percent(figure.lowest.share),
+        interval_said(figure.interval),
+        percent(summary.mean),
+        percent(figure.spread),
+        *([f"{summary.second_lowest_full}/{summary.of}"] if second else []),
+        f"{summary.graded}/{summary.planned}",
+        str(summary.unsettled),
+    ]
+
+
+def _cost_cells(figure: Figures) -> list[str]:
+    summary = figure.summary
+    return [
+        _code(figure.label),
+        dollars(summary.cost_usd, at_least=summary.cost_at_least),
+        dollars(figure.cost_each_usd),
+        tokens_said(input_tokens(figure)),
+        tokens_said(summary.output_tokens),
+        tokens_said(summary.thinking_tokens),
+        seconds(summary.seconds_median),
+        seconds(figure.seconds_95),
+    ]
+
+
+def _kinds(sheet: Sheet) -> Iterator[str]:
+    yield "<h2>Kinds of work</h2>"
+    rows = [
+        [
+            f"<bdi>{_line(kind)}</bdi>",
+            _code(gated.label),
+            f"{gated.figures.summary.lowest_full}/{gated.figures.summary.of}",
+            percent(gated.figures.lowest.share),
+            f'<td class="l">{_line(gated.said, None)}</td>',
+        ]
+        for kind, judged in sheet.by_kind.items()
+        for gated in judged
+    ]
+    yield _table(["kind", "setting", "full marks", "lowest score", "what may be said"], rows, left=2)
+
+
+def _grid(sheet: Sheet) -> Iterator[str]:
+    labels = [item.setting.label for item in sheet.settings]
+    places = _places(sheet.misses)
+    out = frozenset(sheet.evidence.questions_out)
+    yield "<h2>Grid</h2>"
+    struck = " Questions struck through are left out by a verdict." if out else ""
+    yield f'<p class="soft">Each cell: the lowest of its runs, and how many of them have full marks.{struck}</p>'
+    rows = []
+    for question in sheet.questions:
+        name = _code(question.id)
+        cells = [
+            _mark(sheet.grid.cells.get((question.id, label)), places.get((question.id, label))) for label in labels
+        ]
+        rows.append(
+            [f"<s>{name}</s>" if question.id in out else name, f"<bdi>{_line(question.kind, 40)}</bdi>", *cells]
+        )
+    yield _table(["question", "kind", *(_code(label) for label in labels)], rows, left=2)
+
+
+def _places(misses: Sequence[Miss]) -> dict[tuple[str, str], int]:
+    """Where the first miss of each cell stands."""
+    found: dict[tuple[str, str], int] = {}
+    for number, miss in enumerate(misses, 1):
+        found.setdefault((miss.question.id, miss.setting), number)
+    return found
+
+
+def _mark(cell: Cell | None, miss: int | None) -> str:
+    if cell is None:
+        return '<td class="none">not asked</td>'
+    if cell.lowest is None:
+        text, look = "no answer", "none"
+    else:
+        full = sum(row.score == 1.0 for row in cell.runs)
+        lowest = f"{min(cell.lowest, 0.99):.2f}" if 0 < cell.lowest < 1 else f"{cell.lowest:.0f}"
+        text = f"{lowest} · {full}/{len(cell.runs)}"
+        look = "pass" if cell.lowest == 1.0 else "part" if cell.lowest > 0 else "miss"
+    if cell.unsettled:
+        text += f" · {cell.unsettled} unsettled"
+    return f'<td class="{look}">' + (f'<a href="#m{miss}">{text}</a>' if miss else text) + "</td>"
+
+
+def _misses(sheet: Sheet) -> Iterator[str]:
+    yield f"<h2>Misses</h2>\n<p>{sheet.misses_said}</p>"
+    if sheet.look_first:
+        yield f"<ul>{''.join(f'<li>{_line(said, None)}</li>' for said in sheet.look_first)}</ul>"
+    question = ""
+    for number, miss in enumerate(sheet.misses, 1):
+        if miss.question.id != question:
+            question = miss.question.id
+            yield f"<h3>{_code(question)}</h3>\n{_block(miss.question.prompt, _PROMPT_CHARS)}"
+            if miss.question.accept:
+                yield f"<p>Accepted: {', '.join(_code(form) for form in miss.question.accept)}</p>"
+        yield _miss(miss, number, left_out(miss.runs[0], sheet.evidence))
+
+
+def _miss(miss: Miss, number: int, out: str) -> str:
+    head = f"{_code(miss.setting)}, {miss.run_numbers}: {miss.said}. Cause: {miss.cause}{out}."
+    notes = "".join(f"<p><bdi>{_line(note, 1_000)}</bdi></p>" for note in miss.notes)
+    reply = "" if miss.reply is None else _block(miss.reply, _REPLY_CHARS)
+    why = f"<p>{_line(miss.why, 400)}</p>"
+    return f'<details open id="m{number}"><summary>{head}</summary>{notes}{why}{reply}</details>'
+
+
+def _rest(sheet: Sheet) -> Iterator[str]:
+    yield "<h2>What was not tested</h2>\n<ul>"
+    for sentence in sheet.untested:
+        yield f"<li>{_line(sentence, None)}</li>"
+    yield "</ul>\n<h2>More questions</h2>"
+    yield f"<p>{_line(sheet.growth.said, None)}</p>"
+    if sheet.growth.points:
+        yield growing("Where scores would lie with other numbers of questions", sheet.growth)
+        names = ", ".join(_code(label) for label in sheet.growth.labels)
+        yield f'<p class="soft">Bands: 90 of 100 drawn exams, for {names}.</p>'
+    places = dict.fromkeys(item.endpoint for item in sheet.settings)
+    asked_at = ", ".join(map(_code, places))
+    yield f'<p class="soft">Asked at {asked_at}. Written by resit {__version__}, without a call.</p>'
