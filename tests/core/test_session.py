@@ -71,6 +71,7 @@ async def test_the_second_run_of_a_finished_plan_makes_no_call(bench: Bench) -> 
     assert bench.calls() == 3
     prepared = bench.prepare()
     assert prepared.plan.said == "3 of 3 done, 0 to do"
+    assert any("--round new asks everything again" in note for note in prepared.notes)
     ended = await prepared.start(bench.events.append).run()
     assert (ended.reason, ended.owed, bench.calls()) == ("done", 0, 0)
     assert len(bench.rounds) == 1

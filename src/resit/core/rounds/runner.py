@@ -33,6 +33,7 @@ from resit.core.rounds.pace import Pace
 from resit.core.rounds.plan import Plan
 from resit.core.rounds.queue import JobQueue, OpenRun
 from resit.core.rounds.safe import Safe
+from resit.core.rounds.sent import SentLog
 from resit.core.rounds.store import RoundStore
 from resit.core.rounds.till import Till
 from resit.core.spend.budget import Budget, Reservation
@@ -112,7 +113,9 @@ class Runner:
         self._barred = barred or {}
         self._settings = {p.setting.label: p.setting for p in plan.round.settings}
         prices = {p.setting.label: p.price for p in plan.round.settings}
-        self._till = Till(plan.suite.name, store.id, budget, ledger, prices)
+        self._till = Till(
+            plan.suite.name, store.id, budget, ledger, prices, SentLog(store) if ledger is not None else None
+        )
         self._safe = Safe(plan, store, keeper, verdicts or {})
         self._pace = Pace(policy or RetryPolicy(), rng or random.Random())
         self._queue = JobQueue(plan.jobs)
@@ -264,6 +267,9 @@ class Runner:
         except Unpriced as error:
             self._queue.put_back(run)
             self._stop_setting(run.job.setting, Fault(kind="billing", said=str(error)))
+        except RoundError as error:
+            self._queue.put_back(run)
+            self._end("disk", str(error))
         return None
 
     def _start_cheaper_or_end(self) -> bool:
@@ -272,12 +278,16 @@ class Runner:
             return False
         run = self._queue.take_first(lambda run: self._till.affords(run.job))
         if run is not None:
-            self._start(run, self._till.reserve(run.job))
+            reservation = self._reserve(run)
+            if reservation is None:
+                return True
+            self._start(run, reservation)
             return False
         skipped = len(self._queue)
         self._end(
             "cap",
-            f"the cap of ${self.budget.cap_usd} is reached: {skipped} calls skipped; a higher --cap goes on from here",
+            f"the cap of ${self.budget.cap_usd} is reached{self._till.doubt}: {skipped} calls skipped; "
+            "a higher --cap goes on from here",
         )
         return True
 
@@ -429,6 +439,7 @@ class Runner:
         for client in {id(client): client for client in self._clients.values()}.values():
             await client.close()
         self._safe.close()
+        self._till.close()
         self._beat(force=True)
         self.store.unlock()
 

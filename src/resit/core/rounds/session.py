@@ -83,6 +83,8 @@ class Prepared:
     def notes(self) -> tuple[str, ...]:
         """What a person should know before starting."""
         notes = [self.plan.said, *(f"asked at {said}" for said in self.endpoints)]
+        if not self.plan.jobs:
+            notes.append(f"round {self.round.id} is complete; --round {NEW} asks everything again")
         if self.round.repeats < 2:
             notes.append("one run proves nothing about variance")
         notes += (f"{result.why}: it will be set aside and asked again" for result in self._parts.damaged)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -14,17 +13,18 @@ from resit.core.calling.faults import RetryPolicy
 from resit.core.calling.models import ModelInfo
 from resit.core.calling.providers import make_client
 from resit.core.config import Endpoint
-from resit.core.errors import KeyMissing, OverCap, ResitError, Unpriced
+from resit.core.errors import KeyMissing, ResitError
 from resit.core.records import Fault, Setting, run_key
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.graded import DamagedResult, Graded, GradedRound
 from resit.core.rounds.plan import Plan, RoundPlan, chosen_questions, make_plan
 from resit.core.rounds.reviews import read_reviews, settled_keys
 from resit.core.rounds.runner import Emit, Runner
+from resit.core.rounds.sent import read_sent
 from resit.core.rounds.store import RoundStore
 from resit.core.spend.budget import Budget
 from resit.core.spend.ledger import Ledger
-from resit.core.spend.prices import PastCall, worst_case_usd
+from resit.core.spend.prices import PastCall
 from resit.core.suite import Suite
 
 RECORDED = "recorded"
@@ -101,7 +101,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
         plan,
         store,
         _clients(round_plan, parts, barred),
-        _budget(plan, graded),
+        _budget(plan, graded, store),
         None if all(p.setting.provider == RECORDED for p in round_plan.settings) else parts.ledger,
         emit,
         keeper=keeper,
@@ -118,28 +118,19 @@ def _as_fault(error: ResitError) -> Fault:
     return Fault(kind="key" if isinstance(error, KeyMissing) else "request", said=str(error))
 
 
-def _budget(plan: Plan, graded: Graded) -> Budget:
-    """The round's money, with what its earlier starts cost or may have cost."""
+def _budget(plan: Plan, graded: Graded, store: RoundStore) -> Budget:
+    """The round's money, with what its earlier starts cost, and may have cost at worst where no bill came."""
     held = graded.held.values()
     budget = Budget(
         plan.round.cap_usd,
         spent_usd=sum((h.cost_usd for h in held), Decimal(0)),
         at_least=any(h.cost_unknown for h in held),
     )
-    if plan.round.cap_usd is not None:
-        _take_doubtful(budget, plan, graded)
+    for key, sent in read_sent(store).items():
+        entry = graded.entries.get(key)
+        billed = entry.row.attempts - entry.held.cost_unknown if entry is not None else 0
+        budget.take_doubtful(max(0, sent.calls - billed) * sent.worst_usd)
     return budget
-
-
-def _take_doubtful(budget: Budget, plan: Plan, graded: Graded) -> None:
-    """Calls that ended without a bill may have cost their worst case: the cap holds for them too."""
-    prices = {planned.setting.label: planned.price for planned in plan.round.settings}
-    held = graded.held
-    for job in plan.jobs:
-        have = held.get(job.key)
-        for _ in range(have.cost_unknown if have else 0):
-            with suppress(OverCap, Unpriced):
-                budget.settle(budget.reserve(worst_case_usd(prices[job.setting.label], job.request)), None)
 
 
 def _clients(plan: RoundPlan, parts: Parts, barred: Mapping[str, Fault]) -> dict[str, Client]:

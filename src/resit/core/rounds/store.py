@@ -14,7 +14,7 @@ import json
 import os
 import tomllib
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -274,6 +274,19 @@ class RoundStore:
 
     def _file(self, key: str) -> Path:
         return self.results / f"{key}.json"
+
+    @contextmanager
+    def translating(self, name: str) -> Iterator[None]:
+        """What the system says while the file `name` of this round is written becomes a sentence.
+
+        Raises:
+            StoreFull: The disk has no room.
+            RoundError: It cannot be written for another reason.
+        """
+        try:
+            yield
+        except OSError as error:
+            raise _translated(error, self.path / name) from error
 
     def _put(self, path: Path, data: bytes) -> None:
         try:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 
+from resit.core.errors import RoundError
 from resit.core.records import Attempt, Fault, Reply
 from resit.core.rounds.events import Spent
 from resit.core.rounds.plan import Job
+from resit.core.rounds.sent import SentLog
 from resit.core.scoring.grid import UNBILLED
 from resit.core.spend.budget import Budget, Reservation
 from resit.core.spend.ledger import Ledger, LedgerEntry
@@ -18,7 +20,13 @@ class Till:
     """Reserves, settles and writes down."""
 
     def __init__(
-        self, suite: str, round_id: str, budget: Budget, ledger: Ledger | None, prices: Mapping[str, Price | None]
+        self,
+        suite: str,
+        round_id: str,
+        budget: Budget,
+        ledger: Ledger | None,
+        prices: Mapping[str, Price | None],
+        sent: SentLog | None = None,
     ) -> None:
         """Keep the money of one round.
 
@@ -28,20 +36,30 @@ class Till:
             budget: What is spent and may be.
             ledger: Where every call is written down. None for a round that pays nobody.
             prices: By setting label.
+            sent: Where a call is noted before it goes out. None for a round that pays nobody.
         """
         self.budget = budget
         self._names = (suite, round_id)
         self._ledger = ledger
         self._prices = prices
+        self._sent = sent
 
     def reserve(self, job: Job) -> Reservation:
-        """Set aside what a call may cost at worst.
+        """Set aside what a call may cost at worst, and note that it goes out.
 
         Raises:
             OverCap: It could take the round past its cap.
             Unpriced: There is a cap, and nobody knows the price.
+            RoundError: It cannot be noted, so it must not go out.
         """
-        return self.budget.reserve(self._worst(job))
+        reservation = self.budget.reserve(self._worst(job))
+        if self._sent is not None:
+            try:
+                self._sent.note(job.key, reservation.worst_usd)
+            except RoundError:
+                self.budget.release(reservation)
+                raise
+        return reservation
 
     def affords(self, job: Job) -> bool:
         """True when `reserve` would succeed."""
@@ -84,6 +102,17 @@ class Till:
             request_id=answer.request_id,
         )
         self._ledger.append(entry)
+
+    @property
+    def doubt(self) -> str:
+        """What the cap holds besides the known cost, as a part of a sentence; nothing when there is none."""
+        doubtful = self.budget.doubtful_usd
+        return f" with ${doubtful:.4f} held for calls that ended without a bill" if doubtful else ""
+
+    def close(self) -> None:
+        """Let the round's files go."""
+        if self._sent is not None:
+            self._sent.close()
 
     @property
     def spent(self) -> Spent:
