@@ -14,6 +14,7 @@ from resit.core.scoring.language import known_languages, language_code
 from resit.core.scoring.normalise import clean, visible
 from resit.core.scoring.number_rules import accepted_numbers
 from resit.core.scoring.regexes import pattern_fault
+from resit.core.scoring.words import tidy
 from resit.core.suite import SuiteFault
 
 KINDS: tuple[CheckKind, ...] = get_args(CheckKind)
@@ -174,7 +175,11 @@ def _name_faults(checks: Sequence[Check]) -> list[Said]:
 def _together_faults(checks: Sequence[Check]) -> list[Said]:
     """Pairs of checks that no reply can pass both."""
     said: list[Said] = []
-    texts = {(c.kind, clean(c.value)): c.name for c in checks if isinstance(c.value, str) and c.kind in TEXT_KINDS}
+    texts = {
+        (check.kind, tidy(check.value) if is_signs(check.value) else clean(check.value)): check.name
+        for check in checks
+        if isinstance(check.value, str) and check.kind in TEXT_KINDS
+    }
     for (kind, text), name in texts.items():
         other = texts.get(("not_contains", text))
         if kind == "contains" and other is not None:
@@ -228,6 +233,11 @@ def _choices_fault(value: Scalar) -> Said | None:
     return None
 
 
+def is_signs(value: str) -> bool:
+    """Whether a text has no letter or digit in it, and so no word whose borders could count."""
+    return not any(character.isalnum() for character in value)
+
+
 def _text_fault(kind: str, value: str) -> Said | None:
     """Texts that no reply, or every reply, would pass with."""
     if kind in PATTERN_KINDS:
@@ -242,7 +252,10 @@ def _text_fault(kind: str, value: str) -> Said | None:
     if kind == "json":
         parsed = judge_json(Json(), (value,), value).passed
         return None if parsed else ("check-value", f"json = {_shown(value)} is no JSON", "write json = true, or JSON")
-    sought = value if kind in ("starts_with", "ends_with") else clean(value)
+    as_it_stands = kind in ("starts_with", "ends_with") or (kind in ("contains", "not_contains") and is_signs(value))
+    sought = value if as_it_stands else clean(value)
+    if kind in ("first_line", "last_line") and "\n" in tidy(value).strip():
+        return ("check-value", f"{kind} = {_shown(value)} is more than one line", "write one line")
     if not visible(sought):
         return ("check-value", f"{kind} = {_shown(value)} is a blank text, which cannot be looked for", "write a text")
     return None

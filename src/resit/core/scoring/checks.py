@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Final, Literal, assert_never
 
 from resit.core.rule import Check, Exact, Json, Numeric, Regex
-from resit.core.scoring.check_form import check_faults, parse_check
+from resit.core.scoring.check_form import check_faults, is_signs, parse_check
 from resit.core.scoring.fences import find_code, without_fences
 from resit.core.scoring.json_rule import judge_json
 from resit.core.scoring.judged import Judged, quoted
@@ -156,7 +156,13 @@ def _word(judged: Judged) -> _Word:
 
 
 def _contains(value: str, answer: _Answer) -> _Word:
-    """Whether the text stands in the reply as whole words, as the rule `contains` has it."""
+    """Whether the text stands in the reply as whole words, as the rule `contains` has it.
+
+    Signs alone, such as `!` or an em dash, are no words: they are looked for anywhere, in the reply as it stands.
+    """
+    if is_signs(value):
+        found = fold_case(tidy(value).strip()) in answer.tidied
+        return found, f"{quoted(value)} {'stands' if found else 'does not stand'} in the reply"
     forms = cleaned_forms((value,), False, False)
     found = bool(forms) and find_form(forms[0], answer.cleaned) is not None
     return found, f"{quoted(value)} {'stands' if found else 'does not stand'} in the reply as whole words"

@@ -9,6 +9,8 @@ from typing import Final
 from resit.core.scoring.fences import LINE, LOOKED_AT, line_at, without_fences
 
 _BULLET: Final = re.compile(LINE + r"[-*+][ \t]++(?=\S)(?P<rest>[^\n]*+)")
+_CLOSE_BULLETS: Final = re.compile(r"(?:\n[ \t]*+[-*+](?=[^\W\d_])[^\n*]*+){2}")
+"""Two lines that start with a dash close to a word; one alone may be a fragment, a minus or emphasis."""
 _DASHES: Final = ("- ", "* ", "+ ", "-\t", "*\t", "+\t")
 _RULE: Final = re.compile(r"[-*+_ \t]*+")
 _SIGNS: Final = "•‣◦⁃∙·・▪▫■□●○◆◇►▸▹➢➤❖✦"
@@ -53,7 +55,7 @@ def find_list(text: str, *, markdown: bool = False) -> str | None:
     for found in islice(bullets, LOOKED_AT):
         if not _RULE.fullmatch(found["rest"]):
             return line_at(text, found.start())
-    if not markdown and (sign := _find_sign(text)):
+    if not markdown and (sign := _CLOSE_BULLETS.search(text) or _find_sign(text)):
         return line_at(text, sign.start())
     if not any(mark in text for mark in _ENDS):
         return None
