@@ -235,6 +235,12 @@ class ResitApp(App[int]):
             return {"row": "ansi_bright_black" if theme.dark else "ansi_white"}
         return {"row": theme.panel or theme.secondary or theme.primary}
 
+    def set_window_title(self, title: str) -> None:
+        """What the terminal's tab or window is called."""
+        driver = self._driver
+        if driver is not None and not self.is_headless:
+            driver.write(f"\x1b]2;{one_line(title, 120)}\x1b\\")
+
     def key_of(self, command: Command) -> str:
         """The key that is bound to a command now, rebinding included."""
         return self.preferences.keys.get(command.id, command.keys).split(",")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.segment import Segment
@@ -11,7 +12,8 @@ from textual.content import Content
 from textual.filter import LineFilter
 from textual.theme import Theme
 
-from resit.core.records import Row
+if TYPE_CHECKING:
+    from resit.core.records import Row
 
 THEMES: tuple[Theme, ...] = (
     Theme(

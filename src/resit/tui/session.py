@@ -6,11 +6,10 @@ import asyncio
 from collections import deque
 from typing import TYPE_CHECKING, Protocol
 
-from resit.core.rounds.events import Event, RoundEnded, RunKept, Streamed
-
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from resit.core.rounds.events import Event, RoundEnded, RunKept, Streamed
     from resit.core.rounds.progress import Progress
     from resit.core.suite import Suite
 
@@ -135,6 +134,8 @@ class Session:
         """Fold what came since the last drain into the picture; None when nothing came."""
         if not self._feed:
             return None
+        # Not before a round runs: the first paint does not wait for it.
+        from resit.core.rounds.events import RunKept, Streamed
         from resit.core.rounds.progress import Progress, fold
 
         progress = self.progress or Progress()

@@ -55,6 +55,7 @@ class ResitScreen(Screen[None]):
         """Set the crumbs, and the terminal's title with them."""
         self.query_one(Crumbs).trail = trail
         self.title = " › ".join(trail)
+        self.resit.set_window_title(f"resit › {self.title}")
 
     def status(self, content: Content | str) -> None:
         """Set what stands on the right of the top line."""
