@@ -27,6 +27,7 @@ from resit.core.rounds.store import RoundStore
 from resit.core.suite import Suite
 from resit.tui.app import ResitApp
 from resit.tui.live_words import clock, end_line, money_line, status_line, waiting_lines
+from resit.tui.messages import SuiteChanged
 from resit.tui.screens.confirm import ChoiceScreen
 from resit.tui.screens.live import LiveScreen
 from resit.tui.screens.miss import MissScreen
@@ -301,6 +302,25 @@ async def test_a_miss_is_read_and_the_round_goes_on(app: ResitApp) -> None:
         await until_seen(pilot, "1/40")
         await press(pilot, "g")
         await until(pilot, lambda: isinstance(app.screen, ResultsScreen))
+
+
+async def test_what_is_in_flight_is_listed_with_its_state_and_age(app: ResitApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        fault = Fault(kind="overloaded", said="overloaded")
+        feed(app, started(HAIKU), sent("old", ago_s=33), sent("busy"))
+        feed(app, AttemptFailed(NOW, run_key("busy", HAIKU, 1), fault, 1, NOW + timedelta(seconds=9)))
+        await press(pilot, "a", "a")
+        shown = await until_seen(pilot, "In flight now · 2", "sending for 33 s")
+        assert "for attempt 2: overloaded" in shown
+        await press(pilot, "a")
+        await until_seen(pilot, "Misses as they come · 0", "following the newest")
+
+
+async def test_a_rule_changed_meanwhile_is_said(app: ResitApp) -> None:
+    async with app.run_test(size=SIZE) as pilot:
+        feed(app, started(HAIKU), kept(1, HAIKU, "miss"))
+        app.screen.post_message(SuiteChanged("x"))
+        await until_seen(pilot, "a rule changed since")
 
 
 async def test_every_reply_of_a_fast_round_is_shown_and_counted(app: ResitApp) -> None:

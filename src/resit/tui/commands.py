@@ -91,7 +91,7 @@ SCREENS: dict[str, tuple[Command, ...]] = {
         "live",
         ("p", "pause", "pause", "Pause the round, or go on"),
         ("enter", "read", "read this miss now", "Read and mend the chosen miss while the rest runs"),
-        ("a", "all", "all runs/misses", "Show every run, or only misses"),
+        ("a", "all", "all runs/misses", "Show only misses, every run, or what is in flight with its state and age"),
         ("w", "watch", "watch", "Watch one reply as it streams in; again stays on it, again closes"),
         ("f", "follow", "follow", "Follow the newest line, or stay where you are"),
         ("x", "stop", "stop", "Stop the round; what is finished is saved, the rest can be asked later"),

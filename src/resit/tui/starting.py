@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,7 +74,8 @@ def start(app: ResitApp, prepared: Prepared, suite: Suite) -> bool:
         app.say(str(error), severity="error")
         return False
     app.start_round(Begun(runner), suite, runner.store.path)
-    app.open("live")
+    if getattr(app.screen, "GROUP", "") != "live":
+        app.open("live")
     return True
 
 
@@ -99,16 +100,24 @@ def go_on(app: ResitApp, path: Path) -> None:
         start(app, prepared, suite)
 
 
-def picks_of(path: Path) -> tuple[Pick, ...]:
-    """The settings of a saved round, to start from; none when it cannot be read."""
+def choice_of(path: Path, start: Choice) -> Choice:
+    """`start` with the settings, runs and pace of a saved round; as it is when that cannot be read."""
     from resit.core.rounds.store import RoundStore
 
     try:
         plan = RoundStore.open(path).plan()
     except RoundError:
-        return ()
+        return start
     settings = [planned.setting for planned in plan.settings]
-    return tuple(dict.fromkeys(Pick(s.model, s.effort, s.provider) for s in settings))
+    return replace(
+        start,
+        picks=tuple(dict.fromkeys(Pick(s.model, s.effort, s.provider) for s in settings)),
+        quiet=frozenset(s.model for s in settings if s.thinking == "off"),
+        variants=tuple(dict.fromkeys(s.variant for s in settings)),
+        repeats=plan.repeats,
+        cap_usd=plan.cap_usd,
+        serial=plan.serial,
+    )
 
 
 def follow(app: ResitApp, ref: str | Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from textual import on
 from textual.app import ComposeResult
@@ -18,7 +18,7 @@ from resit.tui.filters import below_full
 from resit.tui.live_words import end_line, money_line, progress_figures, status_line, waiting_lines
 from resit.tui.messages import ProgressChanged, RoundOver, SuiteChanged
 from resit.tui.screens.base import ResitScreen
-from resit.tui.widgets.live_log import LiveEntry, LiveLines, LiveLog
+from resit.tui.widgets.live_log import FlightLines, LiveEntry, LiveLines, LiveLog
 from resit.tui.widgets.plain import PlainStatic
 from resit.tui.widgets.progress_rows import ProgressRows
 from resit.tui.widgets.stream_pane import StreamPane
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _SECOND = 1.0
 _RATE_SAMPLES = 24
+View = Literal["misses", "all", "flights"]
+_TITLES: dict[View, str] = {"misses": "Misses as they come", "all": "Every run", "flights": "In flight now"}
 
 
 def utc_now() -> datetime:
@@ -61,9 +63,11 @@ class LiveScreen(ResitScreen):
         self._misses: list[LiveEntry] = []
         self._seconds: dict[str, list[float]] = {}
         self._spent: list[float] = []
-        self._show_all = False
+        self._shows: View = "misses"
+        self._rules_changed = False
         self._problem = ""
         self._view: RoundView | None = None
+        self._drawn_width = 0
 
     def compose_body(self) -> ComposeResult:
         """Settings, money, what waits, the lines, one reply as it streams."""
@@ -110,7 +114,8 @@ class LiveScreen(ResitScreen):
     @on(SuiteChanged)
     def _regraded(self) -> None:
         """Rules changed: lines keep what they said when they came; the marks are in the results."""
-        self.query_one("#lines").border_subtitle = "a rule changed since: g shows the marks as they are now"
+        self._rules_changed = True
+        self._draw()
 
     def _take(self, progress: Progress) -> None:
         """Add what is new in `progress` to the lists."""
@@ -178,24 +183,35 @@ class LiveScreen(ResitScreen):
     def _unread(self) -> int:
         return sum(1 for entry in self._misses if entry.row.verdict is None)
 
+    @property
+    def _entries(self) -> list[LiveEntry]:
+        return self._misses if self._shows == "misses" else self._all
+
     def _draw_log(self) -> None:
         log = self.query_one(LiveLog)
-        entries = self._all if self._show_all else self._misses
-        changed = len(log.model) != len(entries) or not isinstance(log.model, LiveLines)
-        if changed or log.model.entries is not entries or log.size.width != self._log_width:  # type: ignore[attr-defined]
-            self._log_width = log.size.width
-            log.take(LiveLines(entries, self._accepts, log.scrollable_content_region.width))
-        self._draw_log_title(log, len(entries))
+        width = log.scrollable_content_region.width
+        if self._shows == "flights":
+            flights = sorted(self._progress.flights.values(), key=lambda f: f.since) if self._progress else []
+            log.show_model(FlightLines(flights, self._now(), width))
+        elif self._stale(log.model, width):
+            log.take(LiveLines(self._entries, self._accepts, width))
+        self._drawn_width = width
+        self._draw_log_title(log)
 
-    _log_width = 0
+    def _stale(self, model: object, width: int) -> bool:
+        """Whether the log shows other lines, fewer, or for another width."""
+        same = isinstance(model, LiveLines) and model.entries is self._entries and len(model) == len(self._entries)
+        return not same or width != self._drawn_width
 
-    def _draw_log_title(self, log: LiveLog, count: int) -> None:
-        panel = self.query_one("#lines")
-        what = "Every run" if self._show_all else "Misses as they come"
-        panel.border_title = f"{what} · {count:,}"
-        newer = count - 1 - log.cursor_row
+    def _draw_log_title(self, log: LiveLog) -> None:
+        panel, lines = self.query_one("#lines"), len(log.model)
+        changed = " · a rule changed since: g shows the marks as they are now" if self._rules_changed else ""
+        panel.border_title = f"{_TITLES[self._shows]} · {lines:,}{changed}"
+        newer = lines - 1 - log.cursor_row
         staying = f"staying here · {newer:,} newer · f follows" if newer > 0 else "staying here · f follows"
         panel.border_subtitle = "following the newest · f stays" if log.following else staying
+        if self._shows == "flights":
+            panel.border_subtitle = ""
 
     def _accepts(self, question: str) -> str:
         suite = self.resit.session.suite
@@ -205,10 +221,9 @@ class LiveScreen(ResitScreen):
     @on(ResultsGrid.Moved)
     def _cursor_moved(self) -> None:
         log = self.query_one(LiveLog)
-        if log.following and log.cursor_row < len(log.order) - 1:
+        if self._shows != "flights" and log.following and log.cursor_row < len(log.order) - 1:
             log.following = False
-        entries = self._all if self._show_all else self._misses
-        self._draw_log_title(log, len(entries))
+        self._draw_log_title(log)
 
     # -- keys -------------------------------------------------------------------------------------------------------
 
@@ -248,9 +263,13 @@ class LiveScreen(ResitScreen):
             self.run_worker(self.resit.session.stop(), group="stop", exit_on_error=False)
 
     def action_all(self) -> None:
-        """Every run, or only misses."""
-        self._show_all = not self._show_all
+        """Only misses, then every run, then what is out now."""
+        steps: dict[View, View] = {"misses": "all", "all": "flights", "flights": "misses"}
+        self._shows = steps[self._shows]
+        log = self.query_one(LiveLog)
         self._draw_log()
+        if self._shows != "flights" and log.following:
+            log.follow()
 
     def action_follow(self) -> None:
         """Follow the newest line, or stay."""

@@ -68,6 +68,8 @@ class SetupScreen(ResitScreen):
         self.query_one("#plan").border_title = "The plan"
         self.query_one(ModelGrid).focus()
         self._choice = recalled(self._remembered(), self._suite)
+        if self._round is not None:
+            self._choice = starting.choice_of(self._round, self._choice)
         self.query_one(PlanPanel).show_reason(self._suite, self._choice, "Reading models and prices …")
         self._read_models()
 
@@ -105,9 +107,7 @@ class SetupScreen(ResitScreen):
         self._changed()
 
     def _first_picks(self) -> tuple[Pick, ...]:
-        """Before any choice: all that is recorded in the demo, the settings of a round that is added to, else none."""
-        if self._round is not None:
-            return starting.picks_of(self._round)
+        """Before any choice: all that is recorded in the demo, else none."""
         if self.resit.start.demo:
             return tuple(Pick(row.model, effort, row.provider) for row in self._models for effort in row.efforts)
         return ()

@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from resit.core.printable import one_line
 from resit.core.records import Row
 from resit.tui.figures import short_setting
 from resit.tui.looks import mark
 from resit.tui.widgets.table import Column, ResultsGrid, Shown, Tone
+
+if TYPE_CHECKING:
+    from resit.core.rounds.progress import Flight
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,56 @@ class LiveLines:
         return self.cell(row, column).text
 
 
+class FlightLines:
+    """What is out now: each call with its state and age, the oldest first."""
+
+    summaries: Sequence[Sequence[Shown]] = ()
+
+    def __init__(self, flights: Sequence[Flight], now: datetime, width: int) -> None:
+        """Show `flights` as they are at `now`, in `width` cells."""
+        self.flights, self._now = flights, now
+        room = max(40, width - _RUN - 3 * _GAP - _BAR)
+        question, setting = _share(room, 24, 12, 30), _share(room, 30, 12, 36)
+        self.columns = (
+            Column("question", "question", question),
+            Column("setting", "setting", setting),
+            Column("run", "run", _RUN),
+            Column("state", "state", room - question - setting),
+        )
+
+    def __len__(self) -> int:
+        """One a call."""
+        return len(self.flights)
+
+    def row_id(self, row: int) -> str:
+        """The run's name."""
+        return self.flights[row].key
+
+    def cell(self, row: int, column: int) -> Shown:
+        """What stands there."""
+        flight = self.flights[row]
+        cells = (
+            Shown(flight.question),
+            Shown(short_setting(flight.setting)),
+            Shown(f"r{flight.run}", "dim"),
+            Shown(flight_state(flight, self._now), "half" if flight.state == "waiting" else ""),
+        )
+        return cells[column]
+
+    def sort_value(self, row: int, column: int) -> str | float | None:
+        """By age in the last column, else by words."""
+        return self.flights[row].age_s(self._now) if column == 3 else self.cell(row, column).text
+
+
+def flight_state(flight: Flight, now: datetime) -> str:
+    """`sending for 3 s, attempt 2`, or what it waits for and until when, local time."""
+    if flight.state == "waiting" and flight.next_at is not None:
+        why = flight.fault.said if flight.fault else "a fault"
+        return f"waits until {flight.next_at.astimezone():%H:%M:%S} for attempt {flight.attempt + 1}: {why}"
+    again = f", attempt {flight.attempt}" if flight.attempt > 1 else ""
+    return f"sending for {flight.age_s(now):.0f} s{again}"
+
+
 def outcome_word(row: Row) -> str:
     """A word for how it ended: the reason of a miss, else the outcome."""
     if row.outcome == "miss" and row.reason:
@@ -125,11 +179,23 @@ class LiveLog(ResultsGrid):
     def take(self, lines: LiveLines) -> None:
         """Show `lines`; the cursor goes along only while following."""
         # Looked at before the new lines are in: whoever moved up since the last time wants to stay.
-        if self.following and self.cursor_row < len(self.order) - 1:
+        same_lines = isinstance(self.model, LiveLines) and self.model.entries is lines.entries
+        if same_lines and self.following and self.cursor_row < len(self.order) - 1:
             self.following = False
-        self.show_model(lines)
+        if self._only_longer(lines):
+            # The rows that are drawn stay what they are; 30,000 of them need not be looked at ten times a second.
+            self.model, self.order = lines, range(len(lines))
+            self._fit()
+            self.refresh()
+        else:
+            self.show_model(lines)
         if self.following:
             self.follow()
+
+    def _only_longer(self, lines: LiveLines) -> bool:
+        before = self.model
+        same = isinstance(before, LiveLines) and before.entries is lines.entries and before.columns == lines.columns
+        return same and self.sorted_by is None and self._keep is None
 
     def on_mouse_scroll_up(self) -> None:
         """Whoever scrolls up wants to read."""
