@@ -204,6 +204,6 @@ def clean(text: str, *, case: bool = False, plain: bool = False) -> str:
         plain: The older, simpler cleaning, so that published results repeat to the letter.
     """
     if plain:
-        return _PLAIN_COMMA.sub("", text.strip().lower().strip("\"'`").rstrip("."))
+        return _PLAIN_COMMA.sub("", _in_pieces(text.strip(), str.lower).strip("\"'`").rstrip("."))
     text = bare(text)
     return drop_grouping(text if case else fold_case(text))
