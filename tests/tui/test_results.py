@@ -378,3 +378,33 @@ async def test_a_running_round_fills_the_grid_and_leaves_cursor_and_pane_alone(
         assert grid(app).chosen_id == results(app).key == run_key("leap-year", HAIKU, 1)
         assert view.keys == whole.keys
         assert "strict 4/8" in screen_text(app)
+
+
+async def test_asking_again_says_first_what_it_calls(
+    app_on: AppOn, view: RoundView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-planted-0000")
+    app = app_on(ResultsScreen(view))
+    async with app.run_test(size=WIDE, notifications=True) as pilot:
+        await pilot.press("R")
+        await pilot.pause()
+        assert isinstance(app.screen, PreviewScreen)
+        shown = screen_text(app)
+        assert "Ask minutes again?" in shown
+        assert "1 call" in shown
+        assert "sk-planted" not in shown
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(app.screen, ResultsScreen)
+        assert not app.session.running
+
+
+async def test_without_colour_every_mark_still_says_it(
+    app_on: AppOn, view: RoundView, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    app = app_on(ResultsScreen(view))
+    async with app.run_test(size=WIDE) as pilot:
+        await pilot.pause()
+        assert "✗ 0.00 1/2 (✓)" in screen_text(app)
+        assert "½ 0.67" in screen_text(app)

@@ -112,6 +112,8 @@ SCREENS: dict[str, tuple[Command, ...]] = {
         ("n", "note", "note", "Write a note on this run"),
         ("z", "undo", "undo", "Take the last edit of this suite back"),
         ("slash", "filter", "filter", "Filter by words; `model:haiku`, `kind:dates`, `>2s` and such combine"),
+        ("r", "owed", "", "Ask what this round still owes: runs without a fair answer, and new ones"),
+        ("R", "again", "", "Ask the run in front again; its reply so far is kept as an earlier attempt"),
         ("y", "copy", "copy", "Copy the reply to the clipboard, over ssh too"),
         ("tab", "pane", "", "To the miss pane and back; opens it where the window is narrow"),
         ("comma", "sibling(-1)", "", "The run before, of the same question"),
