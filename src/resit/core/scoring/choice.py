@@ -75,7 +75,8 @@ _OPENING: Final = re.compile(r"(?:[\s*_`\"'(\[{$]|\\text\{|\\\(|(?:option|choice
 _CLOSING: Final = r"[*_`\"')\]}$]{0,6}"
 _DENIED: Final = re.compile(r"(?:not|neither|never)(?!\w)", re.IGNORECASE)
 _AND_ANOTHER: Final = re.compile(
-    rf"{_CLOSING} ?(?:,? ?(?:or|and|nor) |,|/|&|\+) ?(?:both |either |maybe |perhaps |possibly |even )?[*_`\"'(\[]{{0,4}}",
+    rf"{_CLOSING} ?(?:,? ?(?:or|and|nor) |,|/|&|\+) ?(?:both |either |maybe |perhaps |possibly |even )?"
+    r"[*_`\"'(\[]{0,4}",
     re.IGNORECASE,
 )
 _CLAUSE: Final = re.compile(
@@ -85,7 +86,8 @@ _CLAUSE: Final = re.compile(
 _LEADING: Final = re.compile(r"\n[ \t]{0,4}(?:[-*•][ \t])?[*_`\"'(\[]{0,4}(?=\w)")
 _BRACKETED: Final = re.compile(r"[(*](?:(?<=\()(?<!\w.)(\w{1,3})\)|(?<=\*)\*\(?(\w{1,3})\)?\.?\*\*)")
 _LED: Final = re.compile(
-    r"[*_`\"']{0,3}[)\].:,][*_`\"']{0,3}(?=\s|\Z)|[)\]*_`]{1,4}(?=[\s.:]|\Z)|[*_`]{0,3}[ \t]*(?=\n|\Z)|[ ]?[-—:][ ]"
+    r"[*_`\"']{0,3}[)\].:,][*_`\"']{0,3}(?=\s|\Z)|[)\]*_`]{1,4}(?=[\s.:]|\Z)"
+    r"|[*_`]{0,3}[ \t]*(?=\n|\Z)|[ ]?[-—:][ ]"
     r"|[*_`)]{0,4} is (?:the )?(?:correct|right|best)(?!\w)"
 )
 

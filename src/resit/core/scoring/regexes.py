@@ -132,14 +132,26 @@ def _ambiguous(body: Any) -> bool:
     for place, (op, value) in enumerate(items):
         if op is ops.BRANCH and _overlap(value[1]):
             return True
-        if op in _REPEATS and value[1] > _MANY:
-            repeated = _characters(value[2])
-            fixed = [_characters([item]) for at, item in enumerate(items) if at != place and _always(item)]
-            if not any(repeated.isdisjoint(other) for other in fixed if other):
-                return True
+        if op in _REPEATS and value[1] > _MANY and _runs_on(items, place):
+            return True
         if op in _REPEATS and value[0] == 0 and value[1] <= _MANY and len(items) == 1:
             return True
     return False
+
+
+def _runs_on(items: list[tuple[Any, Any]], place: int) -> bool:
+    """Whether what a repeat takes can as well be taken by the next repeat, that of the next round included.
+
+    Words with a space after each cannot: the space must come between. Words with an optional hyphen after each can.
+    """
+    repeated = _characters(items[place][1][2])
+    for item in items[place + 1 :] + items[: place + 1]:
+        apart = repeated.isdisjoint(_characters([item]))
+        if apart and _always(item):
+            return False
+        if not apart and not (_always(item) and item[0] not in _REPEATS):
+            return True
+    return True
 
 
 def _flat(body: Any) -> list[tuple[Any, Any]]:
