@@ -59,7 +59,9 @@ _FENCE: Final = re.compile(r"(`{3,}|~{3,})[^\n`]*\n")
 
 def visible(text: str) -> bool:
     """Whether anything of the text can be seen: not only spaces, control and zero-width characters."""
-    return _SEEN.search(text) is not None
+    # Most replies begin with a plain letter or digit; the pattern, a class of thousands, takes 3.5 us to say so.
+    first = text[:1]
+    return (first.isascii() and first.isalnum()) or _SEEN.search(text) is not None
 
 
 _TAGS: Final = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
