@@ -310,11 +310,11 @@ def _conclusion(found: Comparison) -> str:
         return "Nothing can be compared: the two sides share no question with a fair answer."
     count = counted(len(found.pairs), "shared question")
     if found.too_easy:
-        return f"Full marks on both sides of all {count}: too easy to separate them."
+        return f"Full marks on both sides, on {count}: too easy to separate them."
     split = f"{found.better:,} better, {found.worse:,} worse, {p_said(found.p_value)}"
     where = f"95% interval {_points_said(found.interval)}"
     if not found.better and not found.worse:
-        return f"The same score on every one of {count}; {where}."
+        return f"The same scores on both sides, on {count}; {where}."
     if found.differs:
         word = "better" if found.better > found.worse else "worse"
         return f"{found.after.label} is {word}: {points(found.difference)} on {count} ({where}; {split})."

@@ -99,16 +99,16 @@ def judge_settings(evidence: Evidence, kind: str | None = None, *, bar: float = 
             kind=kind,
             figures=figures,
             gates=(_runs_gate(part, figures), _lowest_gate(figures, bar), _read_gate(figures), ceiling),
-            suspects=tuple(suspect for suspect in suspects if suspect.question in _missed(figures, part)),
+            suspects=_unread_suspects(figures, suspects),
         )
         for figures in every
     )
 
 
-def _missed(figures: Figures, part: Evidence) -> frozenset[str]:
-    return frozenset(
-        question for (question, label), cell in part.grid.cells.items() if label == figures.label and cell.lowest != 1.0
-    )
+def _unread_suspects(figures: Figures, suspects: Sequence[Suspect]) -> tuple[Suspect, ...]:
+    """Those whose question has a run in this setting that nobody has read yet: a verdict is the answer to them."""
+    unread = {row.question for row in figures.unread}
+    return tuple(suspect for suspect in suspects if suspect.question in unread)
 
 
 def _runs_gate(part: Evidence, figures: Figures) -> Gate:

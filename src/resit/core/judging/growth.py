@@ -24,6 +24,8 @@ _WORK: Final = 1_500_000
 _BEYOND: Final = 4
 """Times the present size that the largest drawn exam has."""
 _MOST_POINTS: Final = 24
+_FEWEST: Final = 6
+"""Of fewer questions, drawn exams show nothing but the few there are."""
 STEADY: Final = 0.95
 """The first place holds when it is the same in this share of drawn exams."""
 
@@ -95,12 +97,14 @@ def grow(
         seed: The same seed draws the same exams.
     """
     count = len(table)
+    if not count or not labels:
+        return Growth(tuple(labels), 0, (), (), (), None, _said((), (), 0, (), None))
     whole = sum(weights)
     scores = tuple(sum(row[at] * w for row, w in zip(table, weights, strict=True)) / whole for at in range(len(labels)))
-    first = _first(scores) if count else ()
+    first = _first(scores)
     leaders = tuple(labels[at] for at in first)
-    sizes = _sizes(count) if count and labels else ()
-    drawn = _drawn(table, weights, sizes, Random(seed)) if sizes else []
+    sizes = _sizes(count)
+    drawn = _drawn(table, weights, sizes, Random(seed))
     points = tuple(_point(size, exams, first) for size, exams in zip(sizes, drawn, strict=True))
     steady = _steady_at(points)
     said = _said(leaders, scores, count, points, steady)
@@ -170,13 +174,14 @@ def _said(
     if not points:
         return "No question has a score under every setting, so nothing can be said on more of them."
     questions = counted(count, "question")
+    if min(scores) > 1 - 1e-9:
+        who = "Every setting has" if len(scores) > 1 else "The setting has"
+        return f"{who} full marks on {questions}: more of the same sort cannot separate any; harder ones may."
+    if count < _FEWEST:
+        return f"{questions} cannot say whether more would help."
     if len(scores) == 1:
         return _alone_said(questions, count, points)
     if len(leaders) == len(scores):
-        if scores[0] > 1 - 1e-9:
-            return (
-                f"Every setting has full marks on all {questions}: more like them cannot separate any; harder ones may."
-            )
         return f"All settings have the same score on {questions}: no first place that more questions could confirm."
     if len(leaders) > 1:
         return f"{named(leaders)} share the first place on {questions}: more like them may or may not part them."

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 
 import tomli_w
 
+from resit.core.judging import markdown
 from resit.core.judging.gates import Gated
 from resit.core.judging.growth import make_growth
-from resit.core.judging.markdown import inline, table
+from resit.core.judging.markdown import table
 from resit.core.judging.routing import Route, Routing
 from resit.core.judging.wording import day, dollars, interval_said, named, percent, seconds
 
@@ -29,7 +31,7 @@ def routing_markdown(routing: Routing) -> str:
         *table(
             ("kind of work", "use", "lowest runs", "cost", "median"),
             [[inline(cell, _CELL) for cell in _rule_cells(route)] for route in routing.routes],
-            right=2,
+            left=(0, 1),
         ),
         "",
         *_list(f"{inline(route.kind)}: {inline(route.said)}" for route in routing.routes),
@@ -84,6 +86,11 @@ def _others(route: Route) -> Iterator[str]:
         )
     for label in route.not_asked:
         yield f"{kind}: {inline(label)}: not asked"
+
+
+def inline(text: str, limit: int | None = None) -> str:
+    """Foreign text made inert, with money as it is written: a dollar sign before a number begins no formula."""
+    return re.sub(r"\\\$(?=\d)", "$", markdown.inline(text, limit))
 
 
 def _list(lines: Iterable[str]) -> list[str]:
