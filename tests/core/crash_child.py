@@ -1,12 +1,13 @@
 """A process that runs one round against a server, for the tests that kill it.
 
-python crash_child.py FOLDER URL QUESTIONS REPEATS CONCURRENCY
+python crash_child.py FOLDER URL QUESTIONS REPEATS CONCURRENCY [CAP]
 """
 
 from __future__ import annotations
 
 import asyncio
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -18,12 +19,13 @@ from resit.core.spend.ledger import Ledger
 
 
 def main() -> None:
-    folder, url, questions, repeats, concurrency = sys.argv[1:]
+    folder, url, questions, repeats, concurrency, *cap = sys.argv[1:]
     prepared = prepare_round(
         make_suite(int(questions)),
         (A, B),
         int(repeats),
         concurrency=int(concurrency),
+        cap_usd=Decimal(cap[0]) if cap else None,
         base_url=url,
         models_file=PRICES,
         rounds_dir=Path(folder) / "rounds",

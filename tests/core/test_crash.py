@@ -3,11 +3,12 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from decimal import Decimal
 from pathlib import Path
 
 from round_kit import make_suite
 
-from mock_server import MockServer, serve_in_thread
+from mock_server import Answer, MockServer, serve_in_thread
 from resit.core.rounds.follow import RoundFollower
 from resit.core.rounds.session import open_round
 from resit.core.rounds.store import RoundStore, find_rounds
@@ -19,8 +20,8 @@ CHILD = Path(__file__).parent / "crash_child.py"
 ANSWERS = {q.prompt: q.accept[0] for q in make_suite(QUESTIONS).questions}
 
 
-def begin(folder: Path, server: MockServer) -> subprocess.Popen[str]:
-    arguments = [str(folder), server.url, str(QUESTIONS), str(REPEATS), str(CONCURRENCY)]
+def begin(folder: Path, server: MockServer, *cap: str) -> subprocess.Popen[str]:
+    arguments = [str(folder), server.url, str(QUESTIONS), str(REPEATS), str(CONCURRENCY), *cap]
     return subprocess.Popen([sys.executable, str(CHILD), *arguments], stdout=subprocess.PIPE, text=True)
 
 
@@ -40,9 +41,9 @@ def wait_for_results(folder: Path) -> None:
         time.sleep(0.002)
 
 
-def kill_at(folder: Path, server: MockServer, count: int) -> subprocess.Popen[str]:
+def kill_at(folder: Path, server: MockServer, count: int, *cap: str) -> subprocess.Popen[str]:
     """Start the command and kill it as soon as so many results are there."""
-    child = begin(folder, server)
+    child = begin(folder, server, *cap)
     deadline = time.monotonic() + 60
     while len(results(folder)) < count:
         assert child.poll() is None, "it ended before it could be killed"
@@ -76,6 +77,20 @@ def test_killed_again_and_again_no_finished_run_is_asked_again_or_lost(tmp_path:
         assert finish(begin(tmp_path, server)) == "done 0"
         assert server.stats.requests == asked
     assert len(find_rounds(tmp_path / "rounds")) == 1
+
+
+def test_a_cap_holds_also_for_the_calls_that_were_out_when_the_process_was_killed(tmp_path: Path) -> None:
+    cost, cap = Decimal("0.00042"), "0.015"
+    answers = {prompt: Answer(text, usage={"output_tokens": 40}) for prompt, text in ANSWERS.items()}
+    with serve_in_thread(MockServer(answers=answers, latency_s=0.1)) as server:
+        for _ in range(3):
+            kill_at(tmp_path, server, len(results(tmp_path)) + 1, cap)
+        assert server.stats.requests > len(results(tmp_path)) + 3
+        said = finish(begin(tmp_path, server, cap))
+        assert said.startswith("cap ")
+        # A server bills a call whose asker is gone, too.
+        assert server.stats.requests * cost <= Decimal(cap)
+        assert finish(begin(tmp_path, server, "1")) == "done 0"
 
 
 def test_a_second_command_on_a_running_round_is_told_who_runs_it_and_harms_nothing(tmp_path: Path) -> None:

@@ -59,6 +59,15 @@ class Budget:
             return None
         return max(self.cap_usd - self._spent - self._doubtful - self.in_flight_usd, Decimal(0))
 
+    @property
+    def doubtful_usd(self) -> Decimal:
+        """What stays taken for calls that ended without a bill, at their worst."""
+        return self._doubtful
+
+    def take_doubtful(self, worst_usd: Decimal) -> None:
+        """Hold the cap also against calls of an earlier start that ended without a bill."""
+        self._doubtful += worst_usd
+
     def reserve(self, worst_usd: Decimal | None) -> Reservation:
         """Set aside what the next call may cost at worst.
 
