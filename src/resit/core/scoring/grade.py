@@ -233,6 +233,8 @@ def _score(judged: Judged | None, checks: tuple[CheckResult, ...]) -> float:
     """The share that passed, the accepted answer being one more check of weight 1."""
     if judged is None:
         return share(checks)
+    if not checks:
+        return float(judged.passed)
     return share((CheckResult(ANSWER, judged.passed, 1.0, judged.why), *checks))
 
 
