@@ -221,8 +221,9 @@ async def test_x_asks_then_stops_and_the_end_says_what_is_next(
         assert isinstance(app.screen, ChoiceScreen)
         await press(pilot, "c")
         assert "stop" not in runner.told
-        await press(pilot, "x", "x")
+        await pilot.press("x", "x", "x")
         shown = await until_seen(pilot, "all that came is kept")
+        assert not isinstance(app.screen, ChoiceScreen)
         assert "r asks the 3 owed" in shown
         assert "1 miss to read" in shown
         assert "g results" in shown

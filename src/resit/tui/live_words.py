@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from resit.core.printable import one_line
-from resit.tui.figures import count, money
+from resit.tui.figures import count, money, short_setting
 from resit.tui.looks import MISS, PASS, UNSETTLED
 from resit.tui.widgets.progress_rows import Figures, spark
 
@@ -36,7 +36,7 @@ def progress_figures(progress: Progress, seconds: Mapping[str, Sequence[float]])
 def _figures(tally: SettingProgress, flying: int, seconds: Sequence[float]) -> Figures:
     unknown = tally.cost_unknown > 0 and not tally.cost_usd
     return Figures(
-        label=tally.label,
+        label=short_setting(tally.label),
         done=tally.done,
         planned=tally.planned,
         passed=tally.passed,
@@ -110,7 +110,7 @@ def _waits(flight: Flight) -> str:
 
 
 def _named(flight: Flight) -> str:
-    return f"{one_line(flight.question, 30)} · {one_line(flight.setting, 40)} · r{flight.run}"
+    return f"{one_line(flight.question, 30)} · {one_line(short_setting(flight.setting), 40)} · r{flight.run}"
 
 
 def end_line(progress: Progress, ended: RoundEnded | None, problem: str, unread: int) -> Content:

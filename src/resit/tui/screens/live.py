@@ -249,7 +249,8 @@ class LiveScreen(ResitScreen):
 
     def action_stop(self) -> None:
         """Ask, then stop; what is finished is saved."""
-        if self._ours():
+        # Of two quick presses the second arrives here before the question is on the screen.
+        if self.is_current and self._ours():
             from resit.tui.screens.confirm import ChoiceScreen
 
             choices = [("x", "stop", "stop now: what came back is saved"), ("c", "", "carry on")]
@@ -291,7 +292,7 @@ class LiveScreen(ResitScreen):
 
     def action_results(self) -> None:
         """To the results, as far as they are."""
-        if (path := self.resit.session.round_path) is None:
+        if (path := self.resit.session.round_path) is None or not self.is_current:
             return
         try:
             self.resit.open("results", path)
@@ -312,6 +313,8 @@ class LiveScreen(ResitScreen):
     def action_read(self) -> None:
         """Read the chosen run, and mend it, while the rest runs."""
         row, path = self.chosen, self.resit.session.round_path
+        if not self.is_current:
+            return
         if row is None or path is None:
             self.say("Nothing to read yet.")
             return

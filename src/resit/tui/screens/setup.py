@@ -173,6 +173,8 @@ class SetupScreen(ResitScreen):
 
     def action_start(self) -> None:
         """Start the round; when the plan is still being made, as soon as it is there."""
+        if not self.is_current:
+            return
         if not self._choice.settings:
             self.say("Pick a model first: space, on an effort.")
         elif self._prepared is None:
@@ -241,6 +243,8 @@ class SetupScreen(ResitScreen):
         """Write the cap."""
         from resit.tui.screens.confirm import LineScreen
 
+        if not self.is_current:
+            return
         cap = "" if self._choice.cap_usd is None else f"{self._choice.cap_usd}"
         title = "The most this round may cost, in dollars; empty for no cap"
         self.app.push_screen(LineScreen(title, cap), self._cap_written)

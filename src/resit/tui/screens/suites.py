@@ -181,7 +181,7 @@ class SuitesScreen(ResitScreen):
     def action_setup(self) -> None:
         """Set up a round of the chosen suite."""
         item = self.chosen
-        if item is None:
+        if item is None or not self.is_current:
             return
         if item.suite is None:
             why = f"{len(item.faults)} faults" if item.faults else "not read yet"
