@@ -1,11 +1,12 @@
 """A round's rows for other programs: one row a run, with the keys of every row that resit writes.
 
 JSON Lines is exact: every reply as it came. CSV is for a spreadsheet, which runs what looks like a formula and draws
-what it is given, so in CSV two things are done to text, and only to text:
+what it is given, so in CSV three things are done to text, and only to text:
 
 - a cell that starts with `= + - @`, with their full-width forms or with an apostrophe gets one apostrophe in front.
   Taking one apostrophe away from the front of every text cell that has one gives the text back;
-- control characters are shown as pictures (`␛`), half surrogates by name; a tab becomes spaces.
+- control characters are shown as pictures (`␛`), half surrogates by name; a tab becomes spaces;
+- a cell ends after 32,000 characters, for a spreadsheet holds 32,767, and says how many more there are.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from resit.core.rounds.graded import row_json
 COLUMNS: Final = tuple(field.name for field in fields(Row))
 """The keys of a row, in order. `failed` is a list; in CSV its names are joined by `; `."""
 
+_CELL_CHARS: Final = 32_000
 _FORMULA: Final = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")
 
 
@@ -57,6 +59,9 @@ def _cell(value: object) -> str:
 
 def inert(text: str) -> str:
     """`text` as a spreadsheet's cell that computes nothing and hides nothing."""
-    shown = printable(text)
+    shown = printable(text, _CELL_CHARS)
+    if len(shown) > _CELL_CHARS + 40:
+        # What was spelt out made it longer.
+        shown = f"{shown[:_CELL_CHARS]}…"
     # A spreadsheet may pass over leading blanks when it looks for a formula.
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) else shown

@@ -11,12 +11,20 @@ from html import escape
 from typing import Final
 
 from resit import __version__
-from resit.core.judging.figures import Figures
-from resit.core.judging.note import input_tokens, left_out, tokens_said
+from resit.core.judging.columns import (
+    COST_HEAD,
+    KIND_HEAD,
+    cell_said,
+    cost_cells,
+    kind_cells,
+    left_out,
+    score_cells,
+    score_head,
+)
 from resit.core.judging.rule_words import edit_sentence, rules_sentence
 from resit.core.judging.sheet import Miss, Sheet, moment
 from resit.core.judging.svg import Bar, bars, growing
-from resit.core.judging.wording import dollars, interval_said, percent, seconds
+from resit.core.judging.wording import dollars, percent
 from resit.core.printable import one_line, printable
 from resit.core.scoring.grid import Cell
 
@@ -108,62 +116,27 @@ def _head(sheet: Sheet) -> Iterator[str]:
 
 
 def _settings(sheet: Sheet) -> Iterator[str]:
-    second = ["second rule"] if sheet.has_second else []
     yield "<h2>Settings</h2>"
     plotted = [Bar(f.label, f.lowest.share, f.interval, percent(f.lowest.share)) for f in sheet.figures]
     yield bars("Lowest score of each setting, with its 95 % interval", plotted)
     yield '<p class="soft">Lowest score: the mean of the questions\' worst runs; the line is its 95% interval.</p>'
-    head = ["setting", "full marks", "lowest score", "95% interval", "mean", "spread", *second, "graded", "unsettled"]
-    yield _table(head, (_score_cells(figure, sheet.has_second) for figure in sheet.figures))
-    head = ["setting", "cost", "one run of each", "input", "output", "thinking", "median", "95% within", "price from"]
+    second = sheet.has_second
+    yield _table(["setting", *score_head(second)], ([_code(f.label), *score_cells(f, second)] for f in sheet.figures))
     prices = {item.setting.label: item.price for item in sheet.settings}
     labels = {label: _line(price.label) if price else "unknown" for label, price in prices.items()}
-    yield _table(head, ([*_cost_cells(figure), labels[figure.label]] for figure in sheet.figures))
-
-
-def _score_cells(figure: Figures, second: bool) -> list[str]:
-    summary = figure.summary
-    return [
-        _code(figure.label),
-        f"{summary.lowest_full}/{summary.of}",
-        percent(figure.lowest.share),
-        interval_said(figure.interval),
-        percent(summary.mean),
-        percent(figure.spread),
-        *([f"{summary.second_lowest_full}/{summary.of}"] if second else []),
-        f"{summary.graded}/{summary.planned}",
-        str(summary.unsettled),
-    ]
-
-
-def _cost_cells(figure: Figures) -> list[str]:
-    summary = figure.summary
-    return [
-        _code(figure.label),
-        dollars(summary.cost_usd, at_least=summary.cost_at_least),
-        dollars(figure.cost_each_usd),
-        tokens_said(input_tokens(figure)),
-        tokens_said(summary.output_tokens),
-        tokens_said(summary.thinking_tokens),
-        seconds(summary.seconds_median),
-        seconds(figure.seconds_95),
-    ]
+    rows = ([_code(f.label), *cost_cells(f), labels[f.label]] for f in sheet.figures)
+    yield _table(["setting", *COST_HEAD, "price from"], rows)
 
 
 def _kinds(sheet: Sheet) -> Iterator[str]:
     yield "<h2>Kinds of work</h2>"
     rows = [
-        [
-            f"<bdi>{_line(kind)}</bdi>",
-            _code(gated.label),
-            f"{gated.figures.summary.lowest_full}/{gated.figures.summary.of}",
-            percent(gated.figures.lowest.share),
-            f'<td class="l">{_line(gated.said, None)}</td>',
-        ]
+        [f"<bdi>{_line(kind)}</bdi>", _code(gated.label), full, share, f'<td class="l">{_line(said, None)}</td>']
         for kind, judged in sheet.by_kind.items()
         for gated in judged
+        for full, share, said in [kind_cells(gated)]
     ]
-    yield _table(["kind", "setting", "full marks", "lowest score", "what may be said"], rows, left=2)
+    yield _table(["kind", "setting", *KIND_HEAD], rows, left=2)
 
 
 def _grid(sheet: Sheet) -> Iterator[str]:
@@ -194,17 +167,9 @@ def _places(misses: Sequence[Miss]) -> dict[tuple[str, str], int]:
 
 
 def _mark(cell: Cell | None, miss: int | None) -> str:
-    if cell is None:
-        return '<td class="none">not asked</td>'
-    if cell.lowest is None:
-        text, look = "no answer", "none"
-    else:
-        full = sum(row.score == 1.0 for row in cell.runs)
-        lowest = f"{min(cell.lowest, 0.99):.2f}" if 0 < cell.lowest < 1 else f"{cell.lowest:.0f}"
-        text = f"{lowest} · {full}/{len(cell.runs)}"
-        look = "pass" if cell.lowest == 1.0 else "part" if cell.lowest > 0 else "miss"
-    if cell.unsettled:
-        text += f" · {cell.unsettled} unsettled"
+    lowest = cell.lowest if cell is not None else None
+    look = "none" if lowest is None else "pass" if lowest == 1.0 else "part" if lowest > 0 else "miss"
+    text = cell_said(cell)
     return f'<td class="{look}">' + (f'<a href="#m{miss}">{text}</a>' if miss else text) + "</td>"
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from resit.core.printable import one_line, printable
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#&~$!])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#&~$!@]|:(?=//)|(?<=www)\.)")
+"""What Markdown reads as a sign, and what its dialects turn into a link by themselves."""
 _TICKS = re.compile(r"`+")
 
 
@@ -39,9 +40,9 @@ def fenced(text: str, indent: str, limit: int) -> list[str]:
     return [f"{indent}{line}" if line else "" for line in (f"{fence}text", *shown.split("\n"), fence)]
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, right: int = 1) -> list[str]:
-    """A table; cells from column `right` on are set to the right."""
-    marks = [":--" if at < right else "--:" for at in range(len(head))]
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int]) -> list[str]:
+    """A table; the columns of `left` hold words, the others numbers, set to the right."""
+    marks = [":--" if at in left else "--:" for at in range(len(head))]
     return [f"| {' | '.join(map(_cell, row))} |" for row in (head, marks, *rows)]
 
 

@@ -13,14 +13,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from resit.core.errors import RoundError
+from resit.core.judging.columns import COST_HEAD, KIND_HEAD, cost_cells, kind_cells, left_out, score_cells, score_head
 from resit.core.judging.evidence import Evidence
-from resit.core.judging.figures import Figures
-from resit.core.judging.gates import Gated
 from resit.core.judging.markdown import code, fenced, inline, table
 from resit.core.judging.rule_words import edit_sentence, rules_sentence
 from resit.core.judging.sheet import Miss, Sheet, moment
-from resit.core.judging.wording import dollars, interval_said, percent, seconds
-from resit.core.records import Row
+from resit.core.judging.wording import dollars
 from resit.core.rounds.plan import PlannedSetting
 from resit.core.rounds.store import RoundStore
 from resit.core.rule import digest
@@ -153,8 +151,9 @@ def note_faults(text: str, sheet: Sheet) -> tuple[str, ...]:
         text: The note as it is on disk.
         sheet: The round, graded again from its stored replies.
     """
+    text = text.replace("\r\n", "\n")
     due = note_text(sheet, read_kept(text).words).split("\n")
-    found = [line.rstrip("\r") for line in text.split("\n")]
+    found = text.split("\n")
     faults = [
         f"line {number}: {line or '(blank)'} – it would be: {wanted or '(blank)'}"
         for number, (line, wanted) in enumerate(zip(found, due, strict=False), 1)
@@ -207,76 +206,33 @@ def _endpoints(settings: Sequence[PlannedSetting]) -> list[str]:
 
 
 def _settings(sheet: Sheet) -> list[str]:
-    second = ["second rule"] if sheet.has_second else []
-    scores = ["setting", "full marks", "lowest score", "95% interval", "mean", "spread", *second, "graded", "unsettled"]
-    costs = ["setting", "cost", "one run of each", "input", "output", "thinking", "median", "95% within"]
+    second = sheet.has_second
     return [
         "## Settings",
         "",
         "Full marks: questions on which every run has them. Lowest score: the mean of the questions' worst runs.",
         "",
-        *table(scores, [_score_cells(figure, sheet.has_second) for figure in sheet.figures]),
+        *table(
+            ["setting", *score_head(second)],
+            [[code(f.label), *score_cells(f, second)] for f in sheet.figures],
+            left=[0],
+        ),
         "",
         "Cost and tokens are of all attempts together; seconds are those of the attempt that answered.",
         "",
-        *table(costs, [_cost_cells(figure) for figure in sheet.figures]),
+        *table(["setting", *COST_HEAD], [[code(f.label), *cost_cells(f)] for f in sheet.figures], left=[0]),
         "",
     ]
 
 
-def _score_cells(figure: Figures, second: bool) -> list[str]:
-    summary = figure.summary
-    return [
-        code(figure.label),
-        f"{summary.lowest_full}/{summary.of}",
-        percent(figure.lowest.share),
-        interval_said(figure.interval),
-        percent(summary.mean),
-        percent(figure.spread),
-        *([f"{summary.second_lowest_full}/{summary.of}"] if second else []),
-        f"{summary.graded}/{summary.planned}",
-        str(summary.unsettled),
-    ]
-
-
-def _cost_cells(figure: Figures) -> list[str]:
-    summary = figure.summary
-    return [
-        code(figure.label),
-        dollars(summary.cost_usd, at_least=summary.cost_at_least),
-        dollars(figure.cost_each_usd),
-        tokens_said(input_tokens(figure)),
-        tokens_said(summary.output_tokens),
-        tokens_said(summary.thinking_tokens),
-        seconds(summary.seconds_median),
-        seconds(figure.seconds_95),
-    ]
-
-
-def input_tokens(figure: Figures) -> int | None:
-    """Input tokens of every kind together; None when none is known."""
-    summary = figure.summary
-    kinds = (summary.input_tokens, summary.cache_write_tokens, summary.cache_read_tokens)
-    known = [count for count in kinds if count is not None]
-    return sum(known) if known else None
-
-
-def tokens_said(count: int | None) -> str:
-    """A number of tokens; unknown is not 0."""
-    return "–" if count is None else f"{count:,}"
-
-
 def _kinds(sheet: Sheet) -> list[str]:
-    lines = ["## Kinds of work", "", "What may be said of each, once four gates are passed: enough runs, the lowest"]
-    lines[-1] += " run, every miss read, and no ceiling."
-    rows = [_kind_cells(kind, gated) for kind, judged in sheet.by_kind.items() for gated in judged]
-    return [*lines, "", *table(["kind", "setting", "full marks", "lowest score", "what may be said"], rows), ""]
-
-
-def _kind_cells(kind: str, gated: Gated) -> list[str]:
-    summary = gated.figures.summary
-    full, share = f"{summary.lowest_full}/{summary.of}", percent(gated.figures.lowest.share)
-    return [inline(kind), code(gated.label), full, share, inline(gated.said)]
+    said = "What may be said of each. Four gates: enough runs, the lowest run, every miss read, no ceiling."
+    rows = [
+        [inline(kind), code(gated.label), *map(inline, kind_cells(gated))]
+        for kind, judged in sheet.by_kind.items()
+        for gated in judged
+    ]
+    return ["## Kinds of work", "", said, "", *table(["kind", "setting", *KIND_HEAD], rows, left=[0, 1, 4]), ""]
 
 
 def _prices(sheet: Sheet) -> list[str]:
@@ -284,12 +240,12 @@ def _prices(sheet: Sheet) -> list[str]:
     rows = [
         [code(model), "unknown", "unknown", "nobody says"]
         if price is None
-        else [code(model), f"${price.input}", f"${price.output}", inline(price.label)]
+        else [code(model), f"${price.input.normalize():f}", f"${price.output.normalize():f}", inline(price.label)]
         for model, price in prices.items()
     ]
     head = ["model", "input", "output", "from"]
     said = "US dollars per million tokens, as in force when the round began."
-    return ["## Prices", "", said, "", *table(head, rows), ""]
+    return ["## Prices", "", said, "", *table(head, rows, left=[0, 3]), ""]
 
 
 def _misses(sheet: Sheet) -> list[str]:
@@ -320,13 +276,6 @@ def _miss(miss: Miss, evidence: Evidence) -> list[str]:
     if miss.reply is not None:
         lines += [*fenced(miss.reply, "  ", _REPLY_CHARS), ""]
     return lines
-
-
-def left_out(row: Row, evidence: Evidence) -> str:
-    """Whether a verdict takes this run out of the score, in words."""
-    if row.question in evidence.questions_out:
-        return ", so the question is left out"
-    return ", so the run is left out" if row.verdict == "setup" else ""
 
 
 def _untested(sheet: Sheet) -> list[str]:

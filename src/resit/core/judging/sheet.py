@@ -213,11 +213,11 @@ def _misses(found: OpenedRound, grid: Grid, reviews: Mapping[str, Review]) -> It
     planned = {item.setting.label: item for item in found.plan.settings}
     for (name, label), runs in groupby(miss_queue(grid), key=lambda row: (row.question, row.setting)):
         question, setting = found.suite.by_id[name], planned[label]
-        alike: dict[tuple[object, ...], list[Row]] = {}
+        alike: dict[tuple[VerdictWord | None, Outcome, str | None, str], list[Row]] = {}
         for row in runs:
             why = _why(found, question, setting, row)
             alike.setdefault((row.verdict, row.outcome, row.reply, why), []).append(row)
-        for same in alike.values():
+        for (_, _, _, why), same in alike.items():
             keys = [run_key(name, setting.setting, row.run) for row in same]
             notes = [reviews[key].note for key in keys if key in reviews and reviews[key].note]
             yield Miss(
@@ -225,7 +225,7 @@ def _misses(found: OpenedRound, grid: Grid, reviews: Mapping[str, Review]) -> It
                 setting=label,
                 runs=tuple(same),
                 said=_said(same[0]),
-                why=_why(found, question, setting, same[0]),
+                why=why,
                 reply=same[0].reply,
                 cause=CAUSES[same[0].verdict],
                 notes=tuple(dict.fromkeys(notes)),
@@ -279,20 +279,20 @@ def _untested(
 
 
 def _single_said(figures: Sequence[Figures]) -> Iterator[str]:
-    single = [figure.label for figure in figures if figure.single]
-    if len(single) == len(figures) > 0:
+    if figures and all(figure.runs_most == 1 for figure in figures):
         yield f"One run of each question: {UNTESTED}."
-    elif single:
-        yield f"A question with a single scored run, so {UNTESTED}: {named(single)}."
+        return
+    single = [figure.label for figure in figures if figure.single]
+    if single:
+        yield f"A question has a single scored run, so it is {UNTESTED}: {named(single)}."
 
 
 def _unanswered_said(figure: Figures) -> Iterator[str]:
     summary = figure.summary
     asked = summary.graded + summary.unsettled
-    if not asked:
-        yield f"{figure.label} was not reached: 0 of {summary.planned:,} runs have an answer."
-        return
-    if summary.planned > asked:
+    if not summary.graded:
+        yield f"{figure.label} was not reached: 0 of {summary.planned:,} runs have a fair answer."
+    elif summary.planned > asked:
         yield f"{figure.label}: {summary.planned - asked:,} of {summary.planned:,} runs not asked or left out."
     if summary.unsettled:
         yield f"{figure.label}: {summary.unsettled:,} of {summary.planned:,} runs unsettled, without a fair answer."
