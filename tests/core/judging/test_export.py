@@ -6,8 +6,12 @@ import json
 import re
 import shutil
 import subprocess
+import threading
+from collections.abc import Iterator
 from html.parser import HTMLParser
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from sheet_kit import LOW, PAGE_ATTACKS, SUITE, hostile_replies, opened, sheet, store_round
@@ -216,26 +220,70 @@ def test_a_page_of_a_round_without_an_answer_is_a_page(tmp_path: Path) -> None:
     assert "not asked" in found.text
 
 
+# --- in a real browser
+
 CHROMIUM = shutil.which("chromium", path="/usr/bin")
+in_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no Chromium from Debian's packages at /usr/bin/chromium")
 
 
-@pytest.mark.skipif(CHROMIUM is None, reason="no Chromium from Debian's packages at /usr/bin/chromium")
-def test_a_real_browser_runs_no_script_of_a_hostile_page(hostile: Sheet, tmp_path: Path) -> None:
+class Proxy(BaseHTTPRequestHandler):
+    """All that a browser could reach: it writes down what it is asked for, and has nothing."""
+
+    asked: ClassVar[list[str]] = []
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        self.send_error(404)
+
+    do_POST = do_CONNECT = do_GET
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name it has in the base class
+        pass
+
+
+@pytest.fixture
+def proxy() -> Iterator[str]:
+    Proxy.asked.clear()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def browse(folder: Path, text: str, proxy: str) -> str:
+    """The page as Chromium holds it once it is loaded."""
     assert CHROMIUM is not None
-    text = page(hostile)
-    # Would a script run, the title would not be the round's.
-    probe = text.replace("</body>", "<script>document.title='RAN'</script></body>")
-    for name, content in (("page.html", text), ("probe.html", probe)):
-        (tmp_path / name).write_text(content, encoding="utf-8")
-        command = [
-            CHROMIUM,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--dump-dom",
-            f"--user-data-dir={tmp_path}/p",
-        ]
-        done = subprocess.run([*command, f"file://{tmp_path}/{name}"], capture_output=True, timeout=120, check=True)
-        shown = done.stdout.decode(errors="replace")
-        assert "What was not tested" in shown
-        assert "<title>RAN" not in shown
+    (folder / "page.html").write_text(text, encoding="utf-8")
+    command = [
+        CHROMIUM, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+        "--disable-component-update", f"--user-data-dir={folder}/profile", f"--proxy-server={proxy}", "--dump-dom",
+        "--virtual-time-budget=3000", f"file://{folder}/page.html",
+    ]  # fmt: skip
+    done = subprocess.run(command, capture_output=True, timeout=120, check=True)
+    return done.stdout.decode(errors="replace")
+
+
+@in_chromium
+def test_a_real_browser_runs_no_script_and_sends_no_request_for_a_hostile_page(
+    hostile: Sheet, tmp_path: Path, proxy: str
+) -> None:
+    shown = browse(tmp_path, page(hostile), proxy)
+    assert "What was not tested" in shown
+    assert "<script" not in shown
+    assert not [asked for asked in Proxy.asked if "evil" in asked]
+
+
+@in_chromium
+@pytest.mark.parametrize("policy", [True, False])
+def test_the_policy_of_the_page_stops_what_escaping_would_let_through(
+    hostile: Sheet, tmp_path: Path, proxy: str, policy: bool
+) -> None:
+    attack = "<script>document.title='RAN'</script><img src=http://evil.example/x.png></body>"
+    text = page(hostile).replace("</body>", attack)
+    shown = browse(tmp_path, text if policy else re.sub("<meta http-equiv.*?>", "", text), proxy)
+    ran, asked = "<title>RAN" in shown, any("evil.example" in asked for asked in Proxy.asked)
+    # Without the policy both happen, so with it both were stopped by it and not by this test.
+    assert (ran, asked) == (not policy, not policy)
