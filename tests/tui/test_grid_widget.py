@@ -225,10 +225,10 @@ async def test_any_size_is_drawn(size: tuple[int, int]) -> None:
 async def test_a_hundred_thousand_rows_are_shown_moved_and_sorted_at_once() -> None:
     app = GridApp(Numbers(100_000, columns=8))
     async with app.run_test(size=(120, 40)) as pilot:
-        began = time.perf_counter()
+        began = time.process_time()
         app.grid.sort_by("c1")
         await pilot.pause()
-        sorted_s = time.perf_counter() - began
+        sorted_s = time.process_time() - began
         app.grid.action_page(1)
         await pilot.pause()
         # A bound that only a table that touches every row on every key would miss.

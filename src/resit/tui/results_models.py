@@ -37,14 +37,12 @@ class QuestionsModel:
         self._labels = list(view.settings)
         self._cells = {place: _cell_shown(cell) for place, cell in self._grid.cells.items()}
         names = _names(self._labels)
+        widths = self._setting_widths(names)
         self.columns: Sequence[Column] = (
             Column("question", "question", _wide([q.id for q in self._questions], 12, 22)),
             Column("kind", "kind", _wide([q.kind for q in self._questions], 4, 12)),
             Column("accepts", "accepts", _wide([self._accepts(q) for q in self._questions], 7, 12)),
-            *(
-                Column(f"setting {label}", name, self._setting_width(label, name))
-                for label, name in zip(self._labels, names, strict=True)
-            ),
+            *(Column(f"setting {label}", name, widths[label]) for label, name in zip(self._labels, names, strict=True)),
         )
         self.summaries: Sequence[Sequence[Shown]] = self._summaries()
 
@@ -81,9 +79,13 @@ class QuestionsModel:
     def _accepts(question: Question) -> str:
         return " | ".join(question.accept) or figures.count(len(question.checks), "check")
 
-    def _setting_width(self, label: str, name: str) -> int:
-        texts = [shown.text for (_, place), shown in self._cells.items() if place == label]
-        return _wide([name, *texts], 13, 24)
+    def _setting_widths(self, names: Sequence[str]) -> dict[str, int]:
+        """Of each column, in one pass over the cells."""
+        widths = {label: max(13, cell_len(name)) for label, name in zip(self._labels, names, strict=True)}
+        for (_, label), shown in self._cells.items():
+            # Marks, digits and brackets: each is one cell wide.
+            widths[label] = max(widths[label], len(shown.text))
+        return {label: min(width, 24) for label, width in widths.items()}
 
     def label(self, column: int) -> str | None:
         """The setting of a column."""

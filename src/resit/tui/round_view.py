@@ -20,7 +20,7 @@ from resit.core.rounds.reviews import Review, read_reviews, set_review
 from resit.core.rounds.shelf import present_suite
 from resit.core.rounds.store import RoundStore, find_rounds
 from resit.core.scoring.grade import Grade, grade
-from resit.core.scoring.grid import Grid, build_grid, make_row
+from resit.core.scoring.grid import Grid, build_grid, make_row, update_grid
 from resit.core.scoring.misses import failed_names, grader_suspects
 from resit.core.suite import Edit, Question, Suite
 from resit.core.suite_file import edit_faults, edits_file, load_suite
@@ -288,7 +288,7 @@ class RoundView:
             ResitError: It cannot be kept; nothing has changed.
         """
         EditStore(self.edits_file(), self._suite_path().name).append(edit)
-        return self._regraded()
+        return self._regraded(edit)
 
     def undo(self) -> tuple[Edit, tuple[Flip, ...]]:
         """Take the last edit of this suite back; it, and what flipped in this round.
@@ -297,7 +297,7 @@ class RoundView:
             ResitError: There is none, or it cannot be taken back.
         """
         edit = EditStore(self.edits_file()).undo()
-        return edit, self._regraded()
+        return edit, self._regraded(edit)
 
     def _suite_path(self) -> Path:
         if self.current is None or self.current.path is None:
@@ -310,11 +310,16 @@ class RoundView:
         assert self.current is not None
         return edits_file(self.current)
 
-    def _regraded(self) -> tuple[Flip, ...]:
-        before = self.rows
+    def _regraded(self, edit: Edit) -> tuple[Flip, ...]:
+        grid = self._grid
+        before = [self._rows[key] for key in self.of_question(edit.question)]
         self.current = load_suite(self._suite_path())
         self.reload()
-        return compare(before, self.rows, self.store.id)
+        after = [self._rows[key] for key in self.of_question(edit.question)]
+        if grid is not None and edit.what != "weight":
+            # Only the cells of one question are others; making all of them anew took 0.4 s at 30,000.
+            self._grid = update_grid(grid, edit.question, after)
+        return compare(before, after, self.store.id)
 
     def settle(self, key: str, verdict: VerdictWord | None, note: str) -> None:
         """Write a verdict and a note down.
