@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -29,13 +30,14 @@ from resit.tui.screens.setup import SetupScreen
 from resit.tui.shelf import Shelved
 from resit.tui.suite_words import question_table, suite_text
 
+BOUND_S = 4.0
+"""For four keys and their frames, whatever is shown; a busy machine included."""
 NOW = datetime(2026, 11, 29, 14, 2, tzinfo=UTC)
 CORPUS: list[dict[str, Any]] = json.loads(
     (Path(__file__).parents[1] / "data" / "hostile_replies.json").read_text(encoding="utf-8")
 )["cases"]
 TEXTS = [
-    str(case["text"]) + str((case.get("repeat") or ("", 0))[0]) * int((case.get("repeat") or ("", 0))[1])
-    for case in CORPUS
+    str(case["text"]) + "".join(unit * times for unit, times in [case.get("repeat") or ("", 0)]) for case in CORPUS
 ]
 
 
@@ -93,9 +95,11 @@ async def test_hostile_replies_faults_and_names_are_only_text_while_a_round_runs
             emit(Streamed(str(getattr(pane, "key", "")), "text", text))
             emit(Streamed(str(getattr(pane, "key", "")), "thinking", text))
         app.tell_news()
-        for keys in (("a",), ("a",), ("f",), ("a",)):
-            await press(pilot, *keys)
+        began = time.monotonic()
+        for key in ("a", "a", "f", "a"):
+            await press(pilot, key)
             assert_harmless(app)
+        assert time.monotonic() - began < BOUND_S
         emit(RoundEnded(NOW, "stopped", texts[0][:5000], 3))
         app.tell_news()
         await pilot.pause(0.1)

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 Mode = Literal["closed", "newest", "stay"]
 _CHARS_PER_TOKEN = 4
-_SHOWN = 6_000
-"""Characters of the reply's end that are drawn; the whole of it is in the result."""
+_SHOWN, _SHOWN_LINES = 6_000, 60
+"""Characters and lines of the reply's end that are drawn; the whole of it is in the result."""
 
 
 class StreamPane(Vertical):
@@ -41,6 +41,7 @@ class StreamPane(Vertical):
         self.key = flight.key if flight else None
         self._flight = flight
         self._text = self._thinking = ""
+        self._chars = 0
         self._first_s: float | None = None
         self._last_s = 0.0
         self._ended = False
@@ -81,10 +82,11 @@ class StreamPane(Vertical):
             self._last_s = self._flight.age_s(now)
             if self._first_s is None:
                 self._first_s = self._last_s
+        self._chars += len(piece.text)
         if piece.kind == "text":
-            self._text = self._text + piece.text
+            self._text = (self._text + piece.text)[-_SHOWN:]
         else:
-            self._thinking = self._thinking + piece.text
+            self._thinking = (self._thinking + piece.text)[-_SHOWN:]
 
     def draw(self, progress: Progress, now: datetime) -> None:
         """Show the state of it."""
@@ -113,7 +115,7 @@ class StreamPane(Vertical):
             span = self._last_s - self._first_s
             if span > 0:
                 # Servers count tokens only at the end, so this one is taken from the length.
-                parts.append(f"about {len(self._text + self._thinking) / _CHARS_PER_TOKEN / span:.0f} tokens/s")
+                parts.append(f"about {self._chars / _CHARS_PER_TOKEN / span:.0f} tokens/s")
             if self._ended:
                 parts.append("ended")
         return Content.styled(" · ".join(parts), "$text-muted")
@@ -123,7 +125,12 @@ class StreamPane(Vertical):
         question = suite.by_id.get(flight.question) if suite else None
         lines = [Content.styled(printable(question.prompt, 600), "$text-muted")] if question else []
         if self._thinking:
-            lines.append(Content.styled(f"thinking: {printable(self._thinking[-_SHOWN:])}", "italic $text-muted"))
+            lines.append(Content.styled(f"thinking: {_tail(self._thinking)}", "italic $text-muted"))
         if self._text:
-            lines.append(Content(printable(self._text[-_SHOWN:])))
+            lines.append(Content(_tail(self._text)))
         return Content("\n").join(lines)
+
+
+def _tail(text: str) -> str:
+    """The last lines of `text`: thousands of empty ones would take a second to lay out, ten times a second."""
+    return "\n".join(printable(text).split("\n")[-_SHOWN_LINES:])
