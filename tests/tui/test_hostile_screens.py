@@ -216,7 +216,7 @@ async def test_a_megabyte_opens_scrolls_and_resizes_without_a_wait(text: str) ->
         await pilot.press("pagedown", "pagedown", "end", "home")
         await pilot.pause()
         moved_s = time.process_time() - began
-        # Seconds of CPU, for a busy machine is slow: the stock widgets took 3 to 10 s to open this, and up to 3 s a page.
+        # Seconds of CPU, for a busy machine is slow. The stock widgets took 3 to 10 to open this, up to 3 a page.
         assert opened_s < 3.0
         assert moved_s < 3.0
 
