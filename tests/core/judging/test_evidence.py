@@ -46,6 +46,9 @@ def test_grader_errors_are_counted_among_the_misses() -> None:
     found = exam(rights(LOW, "00", "01"), verdicts={("q1", LOW, 1): "grader", ("q1", LOW, 2): "model"})
     assert figures(found, LOW.label).grader_said == "1 of 3 misses were the grader's"
     assert figures(exam(rights(LOW, "11")), LOW.label).grader_said == ""
+    # A changed rule has given the first run full marks; it was the grader's miss all the same.
+    mended = exam(rights(LOW, "10"), verdicts={("q1", LOW, 1): "grader"})
+    assert figures(mended, LOW.label).grader_said == "1 of 2 misses were the grader's"
 
 
 def test_a_cost_is_unknown_when_a_question_has_no_priced_run() -> None:

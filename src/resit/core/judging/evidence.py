@@ -18,7 +18,7 @@ from resit.core.rounds.plan import RoundPlan
 from resit.core.rounds.reviews import Review, read_reviews
 from resit.core.rounds.shelf import OpenedRound
 from resit.core.rule import digest
-from resit.core.scoring.grid import Grid, build_grid
+from resit.core.scoring.grid import Grid, build_grid, summarise
 from resit.core.suite import Question, Suite, Variant
 
 Place = tuple[str, str, int]
@@ -162,8 +162,10 @@ def _wording(suite: Suite, variant: str) -> str:
 
 def _restricted(grid: Grid, questions: Sequence[Question]) -> Grid:
     """The grid of some of its questions."""
-    rows = [row for (question, _), cell in grid.cells.items() for row in cell.runs]
-    return _like(grid, rows, questions)
+    names = {question.id for question in questions}
+    cells = {cell_place: cell for cell_place, cell in grid.cells.items() if cell_place[0] in names}
+    part = replace(grid, cells=cells, questions=tuple(questions))
+    return replace(part, summaries={setting.label: summarise(part, setting) for setting in grid.settings})
 
 
 def _like(grid: Grid, rows: Iterable[Row], questions: Sequence[Question]) -> Grid:

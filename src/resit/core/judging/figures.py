@@ -48,6 +48,10 @@ class Figures:
     """Those of them without a verdict, or blamed on the grader without a rule change or a reason."""
     verdicts: Mapping[VerdictWord, int]
     """Verdicts on the runs in `below`."""
+    by_grader: int
+    """Runs blamed on the grader, those that a changed rule has since given full marks among them."""
+    misses: int
+    """Runs in `below`, and those that a changed rule has since taken out of it."""
 
     @property
     def full(self) -> bool:
@@ -62,9 +66,8 @@ class Figures:
     @property
     def grader_said(self) -> str:
         """`3 of 11 misses were the grader's`; empty without any."""
-        by_grader = self.verdicts.get("grader", 0)
-        misses = "1 miss was" if self.below == 1 else f"{self.below} misses were"
-        return f"{by_grader} of {misses} the grader's" if by_grader else ""
+        misses = "1 miss was" if self.misses == 1 else f"{self.misses} misses were"
+        return f"{self.by_grader} of {misses} the grader's" if self.by_grader else ""
 
 
 def figures(evidence: Evidence, label: str, kind: str | None = None) -> Figures:
@@ -112,6 +115,8 @@ def _figures(part: Evidence, label: str, kind: str | None) -> Figures:
         below=len(below),
         unread=tuple(row for row in below if is_open(row, part)),
         verdicts=Counter(row.verdict for row in below if row.verdict is not None),
+        by_grader=sum(row.verdict == "grader" for row in rows),
+        misses=len(below) + sum(row.verdict == "grader" and not to_read(row) for row in rows),
     )
 
 
