@@ -64,7 +64,7 @@ def test_json_holds_every_figure_and_nothing_else(capsys: pytest.CaptureFixture[
     ("sides", "said"),
     [
         (["last", "last"], "a round is compared with itself: name its settings as ROUND:SETTING"),
-        (["nowhere", "last"], "'nowhere' is neither a round nor a setting of the last one"),
+        (["nowhere", "last"], "there is no round 'nowhere', and no setting of the last round either: ROUND"),
         (["last:gpt", "last"], "'gpt' names no setting: there is claude-haiku-5-5 low"),
         (["nowhere:A", "last"], "there is no round 'nowhere'"),
     ],

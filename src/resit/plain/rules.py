@@ -17,12 +17,14 @@ from resit.core.judging.routing_text import routing_markdown, routing_toml
 from resit.core.printable import printable
 from resit.core.rounds.shelf import open_round
 from resit.plain.compare import comparison_json
+from resit.plain.opened import find_round
 from resit.plain.text import jsonable, note, say, say_json
 
 
 def main(args: argparse.Namespace) -> int:
     """Decide, and print the rules or write them into a file; 0."""
-    evidence = pool([_gathered(ref) for ref in dict.fromkeys(args.rounds)])
+    paths = dict.fromkeys(find_round(ref).path.resolve() for ref in args.rounds)
+    evidence = pool([_gathered(path) for path in paths])
     routing = make_routing(evidence, bar=args.bar, today=_today(args.today, evidence))
     if args.into is not None:
         return _write_into(plan_block(Path(args.into), routing_markdown(routing)), sure=args.yes)
@@ -35,8 +37,8 @@ def main(args: argparse.Namespace) -> int:
     return 0
 
 
-def _gathered(ref: str) -> Evidence:
-    found = open_round(ref)
+def _gathered(path: Path) -> Evidence:
+    found = open_round(path)
     if found.note:
         note(f"round {found.store.id}: {found.note}")
     for damaged in found.damaged:

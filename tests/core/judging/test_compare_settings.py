@@ -87,7 +87,8 @@ def test_only_questions_asked_in_the_same_way_are_paired_and_the_others_are_name
     assert found.unpaired.only_before == ("q4",)
     assert found.unpaired.only_after == ("new",)
     assert found.unpaired.asked_differently == ("q2",)
-    assert found.stated[0] == (
+    assert found.stated[0] == "the suite changed between the two rounds"
+    assert found.stated[1] == (
         "2 questions of 4 before and 4 after can be compared; 1 only before (q4); 1 only after (new); "
         "1 asked in another way (q2)"
     )
@@ -156,3 +157,22 @@ def test_weights_count_in_the_difference_and_a_question_of_no_weight_in_nothing(
     # 1 of 4 before, 4 of 4 after.
     assert seen.difference == pytest.approx(0.75)
     assert (seen.better, seen.worse) == (1, 0)
+
+
+def test_swapping_the_sides_turns_everything_round() -> None:
+    table = together(rights(LOW, "11", "00", "10", "01", "11"), rights(HIGH, "00", "11", "11", "00", "11"))
+    seen = exam(table, weights={"q2": 2.5})
+    one, other = compare(seen, LOW.label, seen, HIGH.label), compare(seen, HIGH.label, seen, LOW.label)
+    assert (one.better, one.worse, one.p_value) == (other.worse, other.better, other.p_value)
+    assert one.difference == pytest.approx(-(other.difference or 0.0))
+    assert one.interval is not None
+    assert other.interval is not None
+    assert [one.interval.low, one.interval.high] == pytest.approx([-other.interval.high, -other.interval.low])
+    assert [pair.question.id for pair in one.of_change("fixed")] == [
+        pair.question.id for pair in other.of_change("broken")
+    ]
+
+
+def test_rounds_of_two_suites_say_so_first() -> None:
+    found = compare(exam(rights(LOW, "11")), LOW.label, exam(rights(LOW, "11"), suite="other"), LOW.label)
+    assert found.stated[0] == "two suites: exam before, other after"

@@ -6,7 +6,7 @@ import pytest
 from exam_kit import HIGH, LOW, exam, rights, together
 
 from resit.core.judging.evidence import Evidence
-from resit.core.judging.gates import ENOUGH, UNTESTED, Gate, Gated, judge_settings, open_rows
+from resit.core.judging.gates import ENOUGH, UNTESTED, Gate, Gated, judge_settings
 
 
 def first(found: Evidence, bar: float = 1.0) -> Gated:
@@ -63,7 +63,7 @@ def test_a_miss_blamed_on_the_grader_stays_open_without_a_rule_change_or_a_reaso
     table = rights(LOW, "01")
     found = exam(table, verdicts={("q1", LOW, 1): "grader"})
     assert gate(found, 3).said == "1 run blamed on the grader without a rule change or a reason"
-    assert len(open_rows(judge_settings(found))) == 1
+    assert len(first(found).figures.unread) == 1
     reasoned = exam(table, verdicts={("q1", LOW, 1): "grader"}, reasons=[("q1", LOW, 1)])
     assert gate(reasoned, 3).state == "pass"
 

@@ -255,6 +255,10 @@ def _stated(
 ) -> tuple[str, ...]:
     """What makes the sides unequal, in sentences."""
     said = [*before.stated, *(line for line in after.stated if line not in before.stated)]
+    if before.suite != after.suite:
+        said.append(f"two suites: {before.suite} before, {after.suite} after")
+    elif before.suite_digest != after.suite_digest:
+        said.append("the suite changed between the two rounds")
     said += _sets_said(len(before.questions), len(after.questions), len(shared), unpaired)
     said += _runs_said(before, label_before, after, label_after, shared)
     old, new = before.setting(label_before).variant, after.setting(label_after).variant

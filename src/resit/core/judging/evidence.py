@@ -56,6 +56,8 @@ class Evidence:
     """By setting label: where it was asked."""
     partial: bool = False
     """True when only a part of the suite was asked."""
+    suite_digest: str = ""
+    """Fingerprint of the newest round's suite as it was asked."""
     rule_said: str = ""
     """When the newest round's rules were set, and how many edits came since: stands beside every score."""
     stated: tuple[str, ...] = ()
@@ -128,6 +130,7 @@ def weigh(
         wordings={setting.label: _wording(suite, setting.variant) for setting in settings},
         endpoints={planned.setting.label: planned.endpoint for planned in plan.settings},
         partial=bool(plan.only),
+        suite_digest=plan.suite_digest,
         rule_said=rule_said(plan, suite),
     )
 

@@ -14,7 +14,6 @@ from typing import Literal
 from resit.core.judging.evidence import Evidence
 from resit.core.judging.figures import Figures, all_figures
 from resit.core.judging.wording import counted, named, percent
-from resit.core.records import Row
 from resit.core.scoring.misses import Suspect, grader_suspects
 
 GateName = Literal["runs", "lowest", "read", "ceiling"]
@@ -166,8 +165,3 @@ def _ceiling(every: Sequence[Figures]) -> Gate:
         who = "the only setting asked has" if len(asked) == 1 else f"all {len(asked)} settings have"
         return Gate(4, "ceiling", "limit", f"{who} full marks: too easy to separate, {ENOUGH}")
     return Gate(4, "ceiling", "pass", f"{len(full)} of {counted(len(asked), 'setting')} with full marks")
-
-
-def open_rows(gated: Sequence[Gated]) -> tuple[Row, ...]:
-    """Every run that still waits for a person, over these settings."""
-    return tuple(row for one in gated for row in one.figures.unread)

@@ -47,19 +47,24 @@ def find_side(text: str, *, rounds_dir: Path | None = None) -> tuple[OpenedRound
     """
     folder = rounds_dir or default_rounds_dir()
     try:
-        return open_round(text, rounds_dir=folder), None
+        store = RoundStore.find(folder, text)
     except RoundError as error:
         round_ref, colon, setting = text.rpartition(":")
         if colon and round_ref:
             found = open_round(round_ref, rounds_dir=folder)
             return found, _label(found, setting)
-        try:
-            found = open_round("last", rounds_dir=folder)
-            return found, _label(found, text)
-        except (RoundError, UsageError):
-            raise UsageError(
-                f"{text!r} is neither a round nor a setting of the last one", hint="ROUND, ROUND:SETTING or SETTING"
-            ) from error
+        return _setting_of_last(text, folder, error)
+    return open_round(store.path), None
+
+
+def _setting_of_last(text: str, folder: Path, no_round: RoundError) -> tuple[OpenedRound, str]:
+    try:
+        found = open_round("last", rounds_dir=folder)
+        return found, _label(found, text)
+    except (RoundError, UsageError):
+        raise UsageError(
+            f"{no_round.message}, and no setting of the last round either", hint="ROUND, ROUND:SETTING or SETTING"
+        ) from no_round
 
 
 def _label(found: OpenedRound, text: str) -> str:
