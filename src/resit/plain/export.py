@@ -9,6 +9,7 @@ from pathlib import Path
 from resit.core.errors import UsageError
 from resit.core.judging.export import rows_csv, rows_jsonl
 from resit.core.judging.export_html import page
+from resit.core.judging.note import decision
 from resit.core.judging.sheet import make_sheet
 from resit.core.paths import atomic_write
 from resit.core.rounds.shelf import OpenedRound, open_round
@@ -43,4 +44,4 @@ def exported(found: OpenedRound, form: str) -> str:
         case "jsonl":
             return rows_jsonl(found.rows)
         case _:
-            return page(make_sheet(found))
+            return page(make_sheet(found), decision(found.store))

@@ -214,6 +214,12 @@ def test_the_grid_links_each_cell_below_full_marks_to_its_first_miss(tmp_path: P
     assert "<s><code>river</code></s>" in text
 
 
+def test_the_persons_decision_stands_in_the_page_as_they_wrote_it(tmp_path: Path) -> None:
+    found = read_page(page(sheet(tmp_path), "Facts move.\n<b>At once</b>"))
+    assert "\nFacts move.\n<b>At once</b>" in found.blocks
+    assert "Decision" not in read_page(page(sheet(tmp_path / "again"))).text
+
+
 def test_a_page_of_a_round_without_an_answer_is_a_page(tmp_path: Path) -> None:
     store = store_round(tmp_path, answers={("capital", LOW): []}, verdicts={})
     found = read_page(page(make_sheet(open_round(store.path, suite=SUITE))))

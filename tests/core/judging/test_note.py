@@ -9,7 +9,6 @@ from sheet_kit import (
     EDIT,
     FENCE_BREAKER,
     GOLDEN,
-    HIGH,
     LOW,
     PAGE_ATTACKS,
     QUESTIONS,
@@ -22,7 +21,7 @@ from sheet_kit import (
 
 from resit.core.errors import RoundError
 from resit.core.judging.markdown import code, fenced, inline
-from resit.core.judging.note import note_faults, note_text, read_kept, read_note, write_note
+from resit.core.judging.note import decision, note_faults, note_text, read_kept, read_note, write_note
 from resit.core.judging.rule_words import rules_sentence
 from resit.core.judging.sheet import make_sheet
 from resit.core.printable import printable
@@ -126,6 +125,16 @@ def test_what_a_person_wrote_between_the_marks_is_kept_to_the_letter(tmp_path: P
     assert write_note(found.store, made) == ""
     assert path.read_text(encoding="utf-8") == before.replace(default, words)
     assert not list(found.store.path.glob("note-before-*"))
+
+
+def test_a_decision_is_what_a_person_wrote_and_nothing_before(tmp_path: Path) -> None:
+    found = opened(tmp_path)
+    assert decision(found.store) == ""
+    write_note(found.store, make_sheet(found))
+    assert decision(found.store) == ""
+    text = note_text(make_sheet(found), {"decision": "Facts move to haiku."})
+    found.store.write_file("note.md", text.encode())
+    assert decision(found.store) == "Facts move to haiku."
 
 
 def test_a_place_of_the_persons_own_is_kept_as_well(tmp_path: Path) -> None:

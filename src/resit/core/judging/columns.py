@@ -7,12 +7,14 @@ from typing import Final
 from resit.core.judging.evidence import Evidence
 from resit.core.judging.figures import Figures
 from resit.core.judging.gates import Gated
-from resit.core.judging.wording import dollars, interval_said, percent, seconds
+from resit.core.judging.wording import counted, dollars, interval_said, percent, seconds
 from resit.core.records import Reason, Row
 from resit.core.scoring.grid import Cell
+from resit.core.spend.prices import Price
 
 COST_HEAD: Final = ("cost", "one run of each", "input", "output", "thinking", "median", "95% within")
 KIND_HEAD: Final = ("full marks", "lowest score", "what may be said")
+PRICE_HEAD: Final = ("input price", "output price", "price from")
 _REASONS: Final[dict[Reason, str]] = {"wrong": "wrong", "trap": "trap", "format": "wording"}
 
 
@@ -73,6 +75,14 @@ def kind_cells(gated: Gated) -> tuple[str, ...]:
     """A setting on one kind of work, under `KIND_HEAD`."""
     summary = gated.figures.summary
     return f"{summary.lowest_full}/{summary.of}", percent(gated.figures.lowest.share), gated.said
+
+
+def price_cells(price: Price | None) -> tuple[str, ...]:
+    """What a million tokens cost and who says so, under `PRICE_HEAD`."""
+    if price is None:
+        return "unknown", "unknown", "nobody says"
+    tiers = f", {counted(len(price.tiers), 'dearer tier')} for long prompts" if price.tiers else ""
+    return f"${price.input.normalize():f}", f"${price.output.normalize():f}", f"{price.label}{tiers}"
 
 
 def left_out(row: Row, evidence: Evidence) -> str:

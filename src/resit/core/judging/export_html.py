@@ -14,10 +14,12 @@ from resit import __version__
 from resit.core.judging.columns import (
     COST_HEAD,
     KIND_HEAD,
+    PRICE_HEAD,
     cell_said,
     cost_cells,
     kind_cells,
     left_out,
+    price_cells,
     score_cells,
     score_head,
 )
@@ -44,7 +46,8 @@ h1 { margin-bottom: 0; } h2 { margin-top: 2.5rem; border-bottom: 1px solid var(-
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; margin: .5rem 0; }
 th, td { border: 1px solid var(--line); padding: .2rem .5rem; text-align: right; vertical-align: top; }
-th { font-weight: 600; } th:first-child, td.l { text-align: left; }
+th { font-weight: 600; } th.l, td.l { text-align: left; } td.l code, th code { white-space: nowrap; }
+h3 { font-weight: 400; margin: 1.8rem 0 .3rem; } h3 code { font-size: 16px; font-weight: 600; }
 td.pass { background: var(--pass); } td.part { background: var(--part); } td.miss { background: var(--miss); }
 td.none { background: var(--none); } td a { color: inherit; }
 code, bdi { unicode-bidi: isolate; } code, pre { font: 13px/1.45 ui-monospace, monospace; }
@@ -59,10 +62,25 @@ svg { width: 100%; max-width: 44rem; height: auto; } svg text { font: 12px syste
 """
 
 
-def page(sheet: Sheet) -> str:
-    """The page of a round."""
+def page(sheet: Sheet, decision: str = "") -> str:
+    """The page of a round.
+
+    Args:
+        sheet: The round.
+        decision: What a person decided, in their own words.
+    """
     title = _line(sheet.plan.title)
-    body = "\n".join([*_head(sheet), *_settings(sheet), *_kinds(sheet), *_grid(sheet), *_misses(sheet), *_rest(sheet)])
+    body = "\n".join(
+        [
+            *_head(sheet),
+            *_decision(decision),
+            *_settings(sheet),
+            *_kinds(sheet),
+            *_grid(sheet),
+            *_misses(sheet),
+            *_rest(sheet),
+        ]
+    )
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -88,7 +106,7 @@ def _block(text: str, limit: int) -> str:
 
 def _table(head: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:
     """A table of cells that are HTML already; the first `left` columns hold words."""
-    heads = "".join(f"<th>{name}</th>" for name in head)
+    heads = "".join(f'<th class="l">{name}</th>' if at < left else f"<th>{name}</th>" for at, name in enumerate(head))
     lines = "".join(f"<tr>{''.join(_cell(cell, at < left) for at, cell in enumerate(row))}</tr>\n" for row in rows)
     return f'<div class="wide"><table>\n<tr>{heads}</tr>\n{lines}</table></div>'
 
@@ -115,6 +133,11 @@ def _head(sheet: Sheet) -> Iterator[str]:
         yield "</ul>"
 
 
+def _decision(words: str) -> Iterator[str]:
+    if words.strip():
+        yield f"<h2>Decision</h2>\n{_block(words.strip(), _REPLY_CHARS)}"
+
+
 def _settings(sheet: Sheet) -> Iterator[str]:
     yield "<h2>Settings</h2>"
     plotted = [Bar(f.label, f.lowest.share, f.interval, percent(f.lowest.share)) for f in sheet.figures]
@@ -123,9 +146,9 @@ def _settings(sheet: Sheet) -> Iterator[str]:
     second = sheet.has_second
     yield _table(["setting", *score_head(second)], ([_code(f.label), *score_cells(f, second)] for f in sheet.figures))
     prices = {item.setting.label: item.price for item in sheet.settings}
-    labels = {label: _line(price.label) if price else "unknown" for label, price in prices.items()}
-    rows = ([_code(f.label), *cost_cells(f), labels[f.label]] for f in sheet.figures)
-    yield _table(["setting", *COST_HEAD, "price from"], rows)
+    rows = ([_code(f.label), *cost_cells(f), *map(_line, price_cells(prices[f.label]))] for f in sheet.figures)
+    yield _table(["setting", *COST_HEAD, *PRICE_HEAD], rows)
+    yield '<p class="soft">Prices are US dollars per million tokens, as in force when the round began.</p>'
 
 
 def _kinds(sheet: Sheet) -> Iterator[str]:
@@ -168,7 +191,10 @@ def _places(misses: Sequence[Miss]) -> dict[tuple[str, str], int]:
 
 def _mark(cell: Cell | None, miss: int | None) -> str:
     lowest = cell.lowest if cell is not None else None
-    look = "none" if lowest is None else "pass" if lowest == 1.0 else "part" if lowest > 0 else "miss"
+    if lowest is None or cell is None or (lowest == 1.0 and cell.unsettled):
+        look = "none"
+    else:
+        look = "pass" if lowest == 1.0 else "part" if lowest > 0 else "miss"
     text = cell_said(cell)
     return f'<td class="{look}">' + (f'<a href="#m{miss}">{text}</a>' if miss else text) + "</td>"
 

@@ -13,7 +13,17 @@ from dataclasses import dataclass
 from typing import Final
 
 from resit.core.errors import RoundError
-from resit.core.judging.columns import COST_HEAD, KIND_HEAD, cost_cells, kind_cells, left_out, score_cells, score_head
+from resit.core.judging.columns import (
+    COST_HEAD,
+    KIND_HEAD,
+    PRICE_HEAD,
+    cost_cells,
+    kind_cells,
+    left_out,
+    price_cells,
+    score_cells,
+    score_head,
+)
 from resit.core.judging.evidence import Evidence
 from resit.core.judging.markdown import code, fenced, inline, table
 from resit.core.judging.rule_words import edit_sentence, rules_sentence
@@ -144,6 +154,17 @@ def read_note(store: RoundStore) -> str | None:
         raise RoundError(f"{path} cannot be read", hint="move it away, or mend it by hand") from error
 
 
+def decision(store: RoundStore) -> str:
+    """What a person decided, as they wrote it into the note; empty while they have not.
+
+    Raises:
+        RoundError: The note cannot be read.
+    """
+    text = read_note(store)
+    words = read_kept(text).words.get("decision", "") if text is not None else ""
+    return "" if words == _DEFAULTS["decision"] else words
+
+
 def note_faults(text: str, sheet: Sheet) -> tuple[str, ...]:
     """Lines of a note that do not follow from the round; none when every figure does.
 
@@ -237,15 +258,9 @@ def _kinds(sheet: Sheet) -> list[str]:
 
 def _prices(sheet: Sheet) -> list[str]:
     prices = {item.setting.model: item.price for item in sheet.settings}
-    rows = [
-        [code(model), "unknown", "unknown", "nobody says"]
-        if price is None
-        else [code(model), f"${price.input.normalize():f}", f"${price.output.normalize():f}", inline(price.label)]
-        for model, price in prices.items()
-    ]
-    head = ["model", "input", "output", "from"]
+    rows = [[code(model), *map(inline, price_cells(price))] for model, price in prices.items()]
     said = "US dollars per million tokens, as in force when the round began."
-    return ["## Prices", "", said, "", *table(head, rows, left=[0, 3]), ""]
+    return ["## Prices", "", said, "", *table(["model", *PRICE_HEAD], rows, left=[0, 3]), ""]
 
 
 def _misses(sheet: Sheet) -> list[str]:
