@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
-from round_kit import ENDPOINT, A, B, make_round_plan, make_suite, record, reply, right
+from round_kit import ENDPOINT, START, A, B, make_round_plan, make_suite, record, reply, right
 
 from resit.core.records import Fault, Reply, Setting, run_key
-from resit.core.rounds.plan import Held, build_request, held, make_plan
-from resit.core.suite import Question, Suite, Variant
+from resit.core.rounds.plan import Held, build_request, held, make_plan, since_said
+from resit.core.suite import Edit, Question, Suite, Variant
 
 
 def all_held(suite: Suite, settings: tuple[Setting, ...] = (A,), runs: int = 1) -> dict[str, Held]:
@@ -162,3 +164,15 @@ def test_limits_and_system_come_from_the_variant_then_the_question_then_the_suit
     varied = build_request(suite, question, A.model_copy(update={"variant": "v"}), ENDPOINT)
     assert varied.system == "variant"
     assert varied.digest() != plain.digest()
+
+
+def test_a_rule_changed_after_the_round_wrote_it_down_is_said_with_and_without_edits() -> None:
+    suite = make_suite(2)
+    plan = make_round_plan(suite)
+    assert since_said(plan, suite) == ""
+    first, second = suite.questions
+    changed = Question(id="q1", prompt=first.prompt, accept=("2", "two"))
+    by_hand = make_suite(2, questions=(changed, second))
+    assert since_said(plan, by_hand) == "changed in the file since"
+    edit = Edit(at=START + timedelta(days=1), question="q1", what="accept", accept="two")
+    assert since_said(plan, by_hand.replaced(edits=(edit,))) == "1 edit since"

@@ -373,6 +373,14 @@ async def test_a_round_that_cannot_be_read_is_listed_and_says_why(bench: Bench) 
     summary = list_rounds(rounds_dir=bench.folder / "rounds")[0]
     assert "cannot be read" in summary.problem
     assert summary.plan is None
+
+
+async def test_a_round_that_cannot_be_read_is_never_asked_anew_in_silence(bench: Bench) -> None:
+    await bench.run()
+    (bench.folder / "rounds" / "sums" / bench.rounds[0] / "round.toml").write_text("[")
+    with pytest.raises(RoundError, match="start anew with --round new"):
+        await bench.run()
+    await bench.run(round="new")
     await bench.run()
     assert len(bench.rounds) == 2
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from decimal import Decimal
@@ -168,6 +169,24 @@ def test_a_file_cut_short_anywhere_is_damaged(tmp_path: Path) -> None:
         path.write_bytes(whole[:length])
         with pytest.raises(RoundError, match="damaged"):
             store.read(KEY)
+
+
+@pytest.mark.parametrize(
+    ("name", "figure"),
+    [
+        ("cost_usd", '"1e999999999"'),
+        ("cost_usd", "-1"),
+        ("seconds", "1e400"),
+        ("seconds", "NaN"),
+        ("input_tokens", "-5"),
+    ],
+)  # fmt: skip
+def test_a_figure_that_no_sum_can_hold_is_damage(store: RoundStore, name: str, figure: str) -> None:
+    store.put(record(ask(make_suite()), reply("2")))
+    path = store.results / f"{KEY}.json"
+    path.write_text(re.sub(rf'"{name}":("[^"]*"|[0-9.e+-]+)', f'"{name}":{figure}', path.read_text()))
+    with pytest.raises(RoundError, match="damaged"):
+        store.read(KEY)
 
 
 def test_a_result_under_another_runs_name_is_damaged(store: RoundStore) -> None:

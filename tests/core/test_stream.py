@@ -79,3 +79,11 @@ def test_counts_that_are_no_numbers_are_not_kept_with_a_fault() -> None:
     stream = ReplyStream(watched=False)
     _take(stream, type="message_start", message={"usage": {"input_tokens": "many", "output_tokens_details": 3}})
     assert stream.usage_so_far() is None
+
+
+@pytest.mark.parametrize("count", [-1, 10**30, "many", 1.5])
+def test_a_reply_is_kept_though_its_counts_cannot_be_read(count: object) -> None:
+    stream = ReplyStream(watched=False)
+    _take(stream, type="message_start", message={"usage": {"input_tokens": count}})
+    _text(stream, "42")
+    assert (stream.reply().text, stream.reply().usage) == ("42", Usage())

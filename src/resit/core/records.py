@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from resit.core.rule import digest
 
@@ -40,6 +40,12 @@ class Frozen(BaseModel):
     """Base of what is read from or written to disk: frozen, unknown keys refused."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# Figures of a file or a server that was not ours: in bounds in which every sum and product of them stays a figure.
+Tokens = Annotated[int, Field(ge=0, le=10**12)]
+Seconds = Annotated[float, Field(ge=0, le=10**12)]
+Usd = Annotated[Decimal, Field(ge=0, le=10**9)]
 
 
 class Setting(Frozen):
@@ -121,13 +127,13 @@ class Request:
 class Usage(Frozen):
     """Tokens of one call, in the four kinds that are priced apart. None: the server did not say."""
 
-    input_tokens: int | None = None
+    input_tokens: Tokens | None = None
     """Uncached only."""
-    cache_write_tokens: int | None = None
-    cache_read_tokens: int | None = None
-    output_tokens: int | None = None
+    cache_write_tokens: Tokens | None = None
+    cache_read_tokens: Tokens | None = None
+    output_tokens: Tokens | None = None
     """All that is billed as output, thinking included."""
-    thinking_tokens: int | None = None
+    thinking_tokens: Tokens | None = None
 
 
 class Reply(Frozen):
@@ -138,14 +144,14 @@ class Reply(Frozen):
     stop: Stop = "end"
     stop_detail: str = ""
     usage: Usage = Usage()
-    seconds: float
+    seconds: Seconds
     """From sending to the last byte, of this attempt alone."""
-    first_token_s: float | None = None
+    first_token_s: Seconds | None = None
     model: str = ""
     """As the server named it."""
     request_id: str | None = None
-    turns: int | None = None
-    cost_reported_usd: Decimal | None = None
+    turns: Tokens | None = None
+    cost_reported_usd: Usd | None = None
 
 
 class Fault(Frozen):
@@ -155,11 +161,11 @@ class Fault(Frozen):
     said: str
     """One line for the person, free of keys."""
     status: int | None = None
-    retry_after_s: float | None = None
+    retry_after_s: Seconds | None = None
     request_id: str | None = None
     usage: Usage | None = None
     """What was billed although nothing usable came, where the server said so."""
-    seconds: float | None = None
+    seconds: Seconds | None = None
 
 
 class Attempt(Frozen):
@@ -168,13 +174,13 @@ class Attempt(Frozen):
     number: int
     at: datetime
     """When it was sent, UTC."""
-    waited_s: float = 0.0
+    waited_s: Seconds = 0.0
     """Back-off before it."""
     asked: str
     """Fingerprint of the request it sent."""
     reply: Reply | None = None
     fault: Fault | None = None
-    cost_usd: Decimal | None = None
+    cost_usd: Usd | None = None
     """At the price in force then. None: not known."""
 
 

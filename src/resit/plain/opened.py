@@ -7,12 +7,12 @@ from pathlib import Path
 
 from resit.core.paths import rounds_dir
 from resit.core.rounds.graded import Graded
-from resit.core.rounds.plan import RoundPlan
+from resit.core.rounds.plan import RoundPlan, since_said
 from resit.core.rounds.shelf import open_round as open_saved
 from resit.core.rounds.store import RoundStore
 from resit.core.scoring.grid import Grid, build_grid
 from resit.core.suite import Suite
-from resit.plain.text import note, plural
+from resit.plain.text import note
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +36,10 @@ class Opened:
 
     @property
     def rule_said(self) -> str:
-        """When the rules were set, and how many edits came since: stands beside every score."""
+        """When the rules were set, and what became of them since: stands beside every score."""
         set_at = self.plan.rule_set_at
-        since = f", {plural(self.edits_since, 'edit')} since" if self.edits_since else ""
-        return f"rule of {set_at.day} {set_at:%b %Y}{since}"
+        since = since_said(self.plan, self.suite)
+        return f"rule of {set_at.day} {set_at:%b %Y}" + (f", {since}" if since else "")
 
 
 def find_round(ref: str) -> RoundStore:
@@ -66,7 +66,7 @@ def open_round(ref: str | Path) -> Opened:
 def opened(store: RoundStore, plan: RoundPlan, graded: Graded) -> Opened:
     """A graded round with its grid."""
     for damaged in graded.damaged:
-        note(f"{damaged.key}: {damaged.why}; the same `resit run` asks it again")
+        note(f"{damaged.why}; the same `resit run` asks it again")
     suite = graded.suite
     grid = build_grid(
         graded.rows,

@@ -46,6 +46,7 @@ def round_json(found: Opened) -> dict[str, object]:
             "digest": found.suite.rule_digest,
             "set_at": found.plan.rule_set_at.isoformat(),
             "edits_since": found.edits_since,
+            "changed_since": found.suite.rule_digest != found.plan.rule_digest,
         },
         "settings": [
             {"endpoint": planned.endpoint, **_summary_json(summary)}

@@ -251,9 +251,9 @@ def _text(value: object, name: str) -> str | None:
 
 
 def _number(text: str | None) -> float | None:
-    """A waiting time as written in a header; None for anything else, also for `nan` and negative ones."""
+    """A waiting time as written in a header; None for anything else, also for `nan`, negative and absurd ones."""
     try:
         value = float(text or "")
     except ValueError:
         return None
-    return value if 0 <= value < float("inf") else None
+    return value if 0 <= value < 10**12 else None

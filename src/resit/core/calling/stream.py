@@ -103,7 +103,7 @@ class ReplyStream:
             thinking=_whole(self._thinking),
             stop=stop,
             stop_detail=detail,
-            usage=self._counted() or Usage(),
+            usage=self.usage_so_far() or Usage(),
             seconds=round(self.seconds if self.seconds is not None else self.elapsed_s(), 6),
             first_token_s=None if self.first_token_s is None else round(self.first_token_s, 6),
             model=self._model,

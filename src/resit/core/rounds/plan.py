@@ -141,6 +141,14 @@ class Plan:
         return f"{len(self.done)} of {self.planned} done, {len(self.jobs)} to do" + (f" ({why})" if why else "")
 
 
+def since_said(plan: RoundPlan, suite: Suite) -> str:
+    """What became of the rules since the round wrote them down: `2 edits since`; nothing when they are as they were."""
+    edits = sum(edit.at > plan.rule_set_at for edit in suite.edits)
+    if edits:
+        return f"{edits:,} edit{'' if edits == 1 else 's'} since"
+    return "" if suite.rule_digest == plan.rule_digest else "changed in the file since"
+
+
 def held(record: RunRecord) -> Held:
     """What planning needs to know of a stored run. Only replies that are fair answers are ever reused."""
     usable = (a.asked for a in record.attempts if a.reply is not None and unfair(a.reply) is None)

@@ -231,8 +231,10 @@ def _find_store(
         try:
             store = RoundStore.open(path)
             plan = store.plan()
-        except RoundError:
-            continue
+        except RoundError as error:
+            # It may be the one that goes on: to begin anew in silence would pay for its replies twice.
+            mend = f"mend it or move {path} away, or start anew with --round new"
+            raise RoundError(error.message, hint=mend) from error
         if set(plan.labels) <= wanted and plan.only == tuple(only) and plan.repeats <= (repeats or suite.repeats):
             return store
     return None

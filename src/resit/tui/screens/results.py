@@ -14,6 +14,7 @@ from textual.widgets import Input
 
 from resit.core.errors import ResitError
 from resit.core.printable import one_line
+from resit.core.rounds.plan import since_said
 from resit.core.rounds.store import RoundStore
 from resit.tui import figures
 from resit.tui.filters import HELP, below_full, parse_filter
@@ -177,9 +178,9 @@ class ResultsScreen(Reviewing):
         parts = [f"strict {sum(s.lowest_full for s in summaries)}/{of}"]
         if any(s.second_mean is not None for s in summaries):
             parts.append(f"second rule {sum(s.second_lowest_full for s in summaries)}/{of}")
-        edits = view.edits_since
         rule = f"rule of {figures.day(view.plan.rule_set_at)}"
-        parts.append(f"{rule}, {figures.count(edits, 'edit')} since" if edits else rule)
+        since = since_said(view.plan, view.suite)
+        parts.append(f"{rule}, {since}" if since else rule)
         if view.plan.repeats < 2:
             parts.append("one run each: untested for variance")
         self.query_one("#headline", PlainStatic).update(Content(" " + " · ".join(parts)))
