@@ -1,7 +1,8 @@
 """The command line: parse, choose a front end, turn errors into one line and an exit code.
 
-Exit codes: 0 done; 1 below `--fail-under`, or faults found by `check`; 2 usage or a refused suite; 3 stopped by cap or
-quota; 4 some runs have no fair answer; 70 a defect of resit's own, with a log file; 130 interrupted, saved.
+Exit codes: 0 done; 1 below `--fail-under`, broken since `--baseline`, faults found by `check` or a note that fails its
+check; 2 usage or a refused suite; 3 stopped by cap or quota; 4 some runs have no fair answer; 70 a defect of resit's
+own, with a log file; 130 interrupted, saved.
 """
 
 from __future__ import annotations
