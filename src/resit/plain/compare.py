@@ -78,6 +78,9 @@ def _lines(found: Comparison) -> Iterator[str]:
     if not found.pairs:
         return
     yield f"  lowest runs: {_rate_said(found.score_before)} → {_rate_said(found.score_after)}"
+    if len(found.by_kind) > 1:
+        for kind, before, after in found.by_kind:
+            yield f"    {kind}: {_rate_said(before)} → {_rate_said(after)}"
     yield f"  {found.counts_said}"
     for change in _LISTED:
         for pair in found.of_change(change):
@@ -110,6 +113,10 @@ def comparison_json(found: Comparison) -> dict[str, object]:
         "score_after": found.score_after.share,
         "difference": found.difference,
         "interval_95": None if found.interval is None else [found.interval.low, found.interval.high],
+        "kinds": [
+            {"kind": kind, "score_before": before.share, "score_after": after.share}
+            for kind, before, after in found.by_kind
+        ],
         "better": found.better,
         "worse": found.worse,
         "p_value": found.p_value,

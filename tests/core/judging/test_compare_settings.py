@@ -176,3 +176,13 @@ def test_swapping_the_sides_turns_everything_round() -> None:
 def test_rounds_of_two_suites_say_so_first() -> None:
     found = compare(exam(rights(LOW, "11")), LOW.label, exam(rights(LOW, "11"), suite="other"), LOW.label)
     assert found.stated[0] == "two suites: exam before, other after"
+
+
+def test_scores_are_told_for_each_kind_of_work_too() -> None:
+    table = together(rights(LOW, "11", "00", "10"), rights(HIGH, "11", "11", "11"))
+    found = exam(table, kinds={"q1": "sums", "q2": "words", "q3": "sums"})
+    seen = compare(found, LOW.label, found, HIGH.label).by_kind
+    assert [(kind, str(before), str(after)) for kind, before, after in seen] == [
+        ("sums", "1/2", "2/2"),
+        ("words", "0/1", "1/1"),
+    ]

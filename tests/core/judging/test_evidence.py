@@ -123,3 +123,9 @@ def test_several_suites_are_one_exam_with_names_of_their_own() -> None:
 @pytest.mark.parametrize("repeats", [1, 2, 5])
 def test_two_runs_are_needed_at_least(repeats: int) -> None:
     assert exam(rights(LOW, "1"), repeats=repeats).needed == {"q1": max(2, repeats)}
+
+
+def test_an_interval_is_as_wide_for_twelve_runs_of_four_questions_as_for_two() -> None:
+    few = figures(exam(rights(LOW, "11", "00", "11", "11")), LOW.label)
+    many = figures(exam(rights(LOW, "1" * 12, "0" * 12, "1" * 12, "1" * 12)), LOW.label)
+    assert few.interval == many.interval == score_interval([(1.0, 1.0)] * 3 + [(0.0, 1.0)])

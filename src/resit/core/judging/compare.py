@@ -104,6 +104,12 @@ class Comparison:
         return tuple(pair for pair in self.pairs if pair.change == change)
 
     @property
+    def by_kind(self) -> tuple[tuple[str, Rate, Rate], ...]:
+        """By kind of work, the weighted lowest scores before and after, in suite order."""
+        kinds = dict.fromkeys(pair.question.kind for pair in self.pairs)
+        return tuple((kind, *_rates([p for p in self.pairs if p.question.kind == kind])) for kind in kinds)
+
+    @property
     def differs(self) -> bool:
         """True when chance alone would rarely give such a difference."""
         return self.p_value < LEVEL
@@ -141,8 +147,7 @@ def compare(before: Evidence, label_before: str, after: Evidence, label_after: s
         _pair(question, before.grid.cells[question.id, label_before], after.grid.cells[question.id, label_after])
         for question in questions
     )
-    score_before = rate((pair.before.lowest, pair.question.weight) for pair in pairs)
-    score_after = rate((pair.after.lowest, pair.question.weight) for pair in pairs)
+    score_before, score_after = _rates(pairs)
     share_before, share_after = score_before.share, score_after.share
     difference = None if share_before is None or share_after is None else share_after - share_before
     weighed = [pair for pair in pairs if pair.question.weight > 0]
@@ -164,6 +169,14 @@ def compare(before: Evidence, label_before: str, after: Evidence, label_after: s
         p_value=sign_test(better, worse),
         smallest_found=smallest_found(effective_count(pair.question.weight for pair in pairs), changing),
         needed=questions_needed(difference or 0.0, changing),
+    )
+
+
+def _rates(pairs: Sequence[Pair]) -> tuple[Rate, Rate]:
+    """Weighted lowest scores of some pairs, before and after."""
+    return (
+        rate((pair.before.lowest, pair.question.weight) for pair in pairs),
+        rate((pair.after.lowest, pair.question.weight) for pair in pairs),
     )
 
 
