@@ -97,3 +97,10 @@ def test_hostile_names_reach_a_terminal_as_escapes(capsys: pytest.CaptureFixture
     out = capsys.readouterr().out
     assert "\x1b" not in out
     assert "\u202e" not in out
+
+
+@pytest.mark.usefixtures("round_path")
+def test_json_goes_with_no_other_form(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["rules", "last", "--json", "--into", "AGENTS.md"]) == 2
+    assert capsys.readouterr().out == ""
+    assert not Path("AGENTS.md").exists()

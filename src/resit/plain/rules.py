@@ -6,6 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from resit.core.errors import UsageError
 from resit.core.judging.compare import Comparison
 from resit.core.judging.evidence import Evidence, gather, pool
 from resit.core.judging.gates import Gated
@@ -23,6 +24,8 @@ from resit.plain.text import jsonable, note, say, say_json
 
 def main(args: argparse.Namespace) -> int:
     """Decide, and print the rules or write them into a file; 0."""
+    if args.json and (args.toml or args.into is not None):
+        raise UsageError("--json is a form of its own", hint="leave out --toml and --into")
     paths = dict.fromkeys(find_round(ref).path.resolve() for ref in args.rounds)
     evidence = pool([_gathered(path) for path in paths])
     routing = make_routing(evidence, bar=args.bar, today=_today(args.today, evidence))
