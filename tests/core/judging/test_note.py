@@ -20,6 +20,7 @@ from sheet_kit import (
 )
 
 from resit.core.errors import RoundError
+from resit.core.judging.export_html import page
 from resit.core.judging.markdown import code, fenced, inline
 from resit.core.judging.note import decision, note_faults, note_text, read_kept, read_note, write_note
 from resit.core.judging.rule_words import rules_sentence
@@ -100,6 +101,15 @@ def test_an_unknown_price_is_said_and_not_counted_as_nothing(tmp_path: Path) -> 
 
 def test_an_unedited_rule_is_said_to_be_unchanged(tmp_path: Path) -> None:
     assert "and not changed since." in note_text(make_sheet(opened(tmp_path, edits=())))
+
+
+def test_a_rule_changed_in_the_file_itself_is_said_to_be_changed(tmp_path: Path) -> None:
+    looser = SUITE.replaced(questions=(QUESTIONS[0].replaced(accept=("366", "365")), *QUESTIONS[1:]))
+    made = make_sheet(open_round(store_round(tmp_path).path, suite=looser))
+    assert made.rule_said == "rule of 30 Nov 2026, changed in the file since"
+    text = note_text(made)
+    assert "Changed since:\n\n- In the suite's file itself, so that nothing says when or why: `leap-year`" in text
+    assert "In the suite's file itself" in page(made)
 
 
 def test_each_rule_is_named_with_its_number_of_questions() -> None:

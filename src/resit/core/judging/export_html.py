@@ -125,8 +125,11 @@ def _head(sheet: Sheet) -> Iterator[str]:
     yield f"<p>{sheet.asked_said}. Cost: {cost}.</p>"
     yield f"<p>{_line(rules_sentence(sheet.questions), None)} Rule fingerprint {_code(plan.rule_digest)}, "
     yield f"set on {moment(plan.rule_set_at)}, before the first call.</p>"
-    if sheet.edits:
+    if sheet.edits or sheet.changed_in_file:
         yield "<p>Changed since:</p>\n<ul>"
+        if sheet.changed_in_file:
+            named = ", ".join(_code(name) for name in sheet.changed_in_file)
+            yield f"<li>In the suite's file itself, so that nothing says when or why: {named}</li>"
         for edit in sheet.edits:
             cause = f", after the run {_code(edit.run)}" if edit.run else ""
             yield f"<li>{moment(edit.at)}: {_code(edit.question)} <bdi>{_line(edit_sentence(edit))}</bdi>{cause}</li>"

@@ -210,9 +210,11 @@ def _how_scored(sheet: Sheet) -> list[str]:
     plan = sheet.plan
     lines = ["## How it was scored", "", inline(rules_sentence(sheet.questions)), ""]
     first = f"The rule was set on {moment(plan.rule_set_at)}, before the first call (fingerprint {plan.rule_digest})"
-    lines.append(f"{first}, and not changed since." if not sheet.edits else f"{first}. Changed since:")
-    if sheet.edits:
-        lines.append("")
+    changed = sheet.edits or sheet.changed_in_file
+    lines += [f"{first}. Changed since:", ""] if changed else [f"{first}, and not changed since."]
+    if sheet.changed_in_file:
+        named = ", ".join(code(name) for name in sheet.changed_in_file)
+        lines.append(f"- In the suite's file itself, so that nothing says when or why: {named}")
     for edit in sheet.edits:
         cause = f", after the run {code(edit.run)}" if edit.run else ""
         word = f": {inline(edit.note)}" if edit.note else ""

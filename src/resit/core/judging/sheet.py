@@ -14,7 +14,7 @@ from resit.core.judging.gates import UNTESTED, Gated, judge_settings
 from resit.core.judging.growth import Growth, make_growth
 from resit.core.judging.wording import counted, day, named
 from resit.core.records import FAIR, Outcome, Reason, Row, VerdictWord, run_key
-from resit.core.rounds.plan import PlannedSetting, RoundPlan, build_request
+from resit.core.rounds.plan import PlannedSetting, RoundPlan, build_request, since_said
 from resit.core.rounds.reviews import Review, read_reviews
 from resit.core.rounds.shelf import OpenedRound
 from resit.core.scoring.grade import grade, grade_text
@@ -95,6 +95,10 @@ class Sheet:
     """How scores move as questions are added."""
     edits: tuple[Edit, ...]
     """Made after the rules were set, oldest first."""
+    changed_in_file: tuple[str, ...]
+    """Questions whose rule the suite's file itself changed since, with no edit that says when or why."""
+    rule_said: str
+    """`rule of 30 Nov 2026, 2 edits since`: stands beside every score."""
     misses: tuple[Miss, ...]
     """In suite order, then by setting."""
     look_first: tuple[str, ...]
@@ -155,12 +159,6 @@ class Sheet:
         return f"{size}: {self.graded:,} of {self.planned:,} graded, {self.unsettled:,} unsettled{rest}"
 
     @property
-    def rule_said(self) -> str:
-        """`rule of 30 Nov 2026, 2 edits since`: stands beside every score."""
-        since = f", {counted(len(self.edits), 'edit')} since" if self.edits else ", not edited since"
-        return f"rule of {day(self.plan.rule_set_at)}{since}"
-
-    @property
     def misses_said(self) -> str:
         """How many runs a person should read, how many were read, and whose fault they were."""
         runs = [row for miss in self.misses for row in miss.runs]
@@ -192,6 +190,7 @@ def make_sheet(found: OpenedRound) -> Sheet:
     evidence = weigh(found.store.id, plan, suite, found.rows, reviews)
     gated = judge_settings(evidence)
     by_kind = {kind: judge_settings(evidence, kind) for kind in evidence.kinds}
+    edits = tuple(edit for edit in suite.edits if edit.at > plan.rule_set_at)
     return Sheet(
         id=found.store.id,
         plan=plan,
@@ -202,11 +201,19 @@ def make_sheet(found: OpenedRound) -> Sheet:
         gated=gated,
         by_kind=by_kind,
         growth=make_growth(evidence),
-        edits=tuple(edit for edit in suite.edits if edit.at > plan.rule_set_at),
+        edits=edits,
+        changed_in_file=_changed_in_file(found, questions, edits),
+        rule_said=f"rule of {day(plan.rule_set_at)}, {since_said(plan, suite) or 'not changed since'}",
         misses=tuple(_misses(found, grid, reviews)),
         look_first=tuple(f"{suspect.question}: {suspect.why}" for suspect in grader_suspects(found.rows)),
         untested=tuple(_untested(found, evidence, gated, by_kind)),
     )
+
+
+def _changed_in_file(found: OpenedRound, questions: Sequence[Question], edits: Sequence[Edit]) -> tuple[str, ...]:
+    edited = {edit.question for edit in edits}
+    before = {question.id: question.rule_digest for question in found.asked.questions}
+    return tuple(q.id for q in questions if q.id not in edited and q.rule_digest != before.get(q.id))
 
 
 def _misses(found: OpenedRound, grid: Grid, reviews: Mapping[str, Review]) -> Iterator[Miss]:
