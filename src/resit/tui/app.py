@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
+import os
 import signal
 import sys
+import threading
 import traceback
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -125,6 +127,8 @@ class ResitApp(App[int]):
     def _on_signal(self, number: signal.Signals) -> None:
         if not self._quitting:
             self._quitting = True
+            if not self.is_headless:
+                _end_for_sure(128 + number)
             self.run_worker(self._leave(128 + number, grace_s=2.0), group="leave", exit_on_error=False)
 
     async def _leave(self, code: int, grace_s: float) -> None:
@@ -285,6 +289,18 @@ class ResitApp(App[int]):
 
 
 _GUARD = ControlGuard()
+_GIVE_UP_S = 6.0
+
+
+def _end_for_sure(code: int) -> None:
+    """End the process some seconds from now, come what may.
+
+    When the terminal itself is gone, Textual's writing thread is stuck on it, and putting the terminal back would wait
+    for ever. What came back of a round is kept long before.
+    """
+    watchdog = threading.Timer(_GIVE_UP_S, os._exit, (code,))
+    watchdog.daemon = True
+    watchdog.start()
 
 
 def write_crash_log(error: Exception) -> Path:
@@ -316,6 +332,7 @@ def run_app(suite_paths: Sequence[str] = (), *, demo: bool = False, watch: str =
     try:
         app.run()
     finally:
-        terminal.write("\x1b[23;0t")
-        terminal.flush()
+        with contextlib.suppress(OSError):  # the terminal may be gone
+            terminal.write("\x1b[23;0t")
+            terminal.flush()
     return app.return_code or 0
