@@ -274,8 +274,7 @@ class ResitApp(App[int]):
         """Every action of the screen and the app, by name."""
         for command in (*getattr(screen, "commands", ()), *APP):
             owner = self if command in APP else screen
-            title = f"{command.about.split(';')[0].split(':')[0]}"
-            yield SystemCommand(title, command.about, self._runs(owner, command.action))
+            yield SystemCommand(command.about, f"key: {self.key_of(command)}", self._runs(owner, command.action))
 
     def _runs(self, owner: App[Any] | Screen[Any], action: str) -> Any:
         async def run() -> None:
