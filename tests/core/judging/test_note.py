@@ -2,9 +2,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from sheet_kit import (
     EDIT,
     FENCE_BREAKER,
@@ -24,7 +28,7 @@ from resit.core.judging.export_html import page
 from resit.core.judging.markdown import code, fenced, inline
 from resit.core.judging.note import decision, note_faults, note_text, read_kept, read_note, write_note
 from resit.core.judging.rule_words import rules_sentence
-from resit.core.judging.sheet import make_sheet
+from resit.core.judging.sheet import Sheet, make_sheet
 from resit.core.printable import printable
 from resit.core.records import Setting
 from resit.core.rounds.shelf import open_round
@@ -145,6 +149,21 @@ def test_a_decision_is_what_a_person_wrote_and_nothing_before(tmp_path: Path) ->
     text = note_text(make_sheet(found), {"decision": "Facts move to haiku."})
     found.store.write_file("note.md", text.encode())
     assert decision(found.store) == "Facts move to haiku."
+
+
+@settings(max_examples=100, deadline=None)
+@given(words=st.text(st.characters(exclude_categories=["Cs"])))
+def test_any_words_between_the_marks_come_back(words: str) -> None:
+    assume("<!-- /yours -->" not in words)
+    kept = read_kept(note_text(fixed(), {"decision": words}))
+    assert kept.words["decision"] == words
+    assert not kept.touched
+
+
+@lru_cache
+def fixed() -> Sheet:
+    with TemporaryDirectory() as folder:
+        return sheet(Path(folder))
 
 
 def test_a_place_of_the_persons_own_is_kept_as_well(tmp_path: Path) -> None:

@@ -232,8 +232,7 @@ def _rest(sheet: Sheet) -> Iterator[str]:
     yield f"<p>{_line(sheet.growth.said, None)}</p>"
     if sheet.growth.points:
         yield growing("Where scores would lie with other numbers of questions", sheet.growth)
-        names = ", ".join(_code(label) for label in sheet.growth.labels)
-        yield f'<p class="soft">Bands: 90 of 100 drawn exams, for {names}.</p>'
+        yield '<p class="soft">A band holds the scores of 90 of 100 exams drawn from these questions.</p>'
     places = dict.fromkeys(item.endpoint for item in sheet.settings)
     asked_at = ", ".join(map(_code, places))
     yield f'<p class="soft">Asked at {asked_at}. Written by resit {__version__}, without a call.</p>'

@@ -49,8 +49,9 @@ def bars(title: str, lines: Sequence[Bar]) -> str:
 
 
 def growing(title: str, growth: Growth) -> str:
-    """The band in which each setting's score lies as questions are added."""
-    parts = [_opening(title, _WIDTH, _HIGH + 24)]
+    """The band in which each setting's score lies as questions are added; the first ones, as long as colours last."""
+    drawn = growth.labels[:_COLOURS]
+    parts = [_opening(title, _WIDTH, _HIGH + 24 + 18 * len(drawn))]
     sizes = [point.questions for point in growth.points]
     last = max(sizes)
     wide, high = _WIDTH - _LEFT - 10, _HIGH - 20
@@ -59,13 +60,15 @@ def growing(title: str, growth: Growth) -> str:
         parts.append(
             f'<path class="rail-line" d="M{_LEFT} {y:.1f}h{wide}"/>{_text(_LEFT - 6, y + 4, percent(share), "end")}'
         )
-    for at in range(len(growth.labels)):
+    for at, label in enumerate(drawn):
         upper = [(size, point.high[at]) for size, point in zip(sizes, growth.points, strict=True)]
         lower = [(size, point.low[at]) for size, point in zip(sizes, growth.points, strict=True)]
         band = " ".join(
             f"{_LEFT + wide * size / last:.1f},{10 + high * (1 - share):.1f}" for size, share in upper + lower[::-1]
         )
-        parts.append(f'<polygon class="c{at % _COLOURS}" points="{band}"/>')
+        parts.append(f'<polygon class="c{at}" points="{band}"/>')
+        parts.append(f'<rect class="c{at}" x="{_LEFT}" y="{_HIGH + 16 + 18 * at}" width="12" height="12"/>')
+        parts.append(_text(_LEFT + 18, _HIGH + 26 + 18 * at, one_line(label, 60), "start"))
     now = _LEFT + wide * growth.questions / last
     parts.append(f'<path class="whisker" stroke-dasharray="4 4" d="M{now:.1f} 10v{high}"/>')
     parts.append(_text(now, _HIGH + 6, f"{growth.questions} now", "middle"))
