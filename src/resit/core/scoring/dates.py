@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Final, Literal
 
@@ -130,13 +131,18 @@ def _one(moments: Iterator[Moment], what: str) -> Moment | str:
 
 def judge_date(rule: Date, accept: tuple[str, ...], text: str) -> Judged:
     """Whether the reply names that calendar day and no other."""
-    goals = {found.value for form in accept if not isinstance(found := one_date(prepare(form), rule.order), str)}
     reply = prepare(text)
-    return _verdict(one_date(reply, rule.order), goals, accept, text, reply)
+    return _verdict(one_date(reply, rule.order), _accepted_days(accept, rule.order), accept, text, reply)
+
+
+@lru_cache(maxsize=2048)
+def _accepted_days(accept: tuple[str, ...], order: Order) -> frozenset[dt.date | dt.time | None]:
+    """The days that an author accepts."""
+    return frozenset(found.value for form in accept if not isinstance(found := one_date(prepare(form), order), str))
 
 
 def _verdict(
-    found: Moment | str, goals: set[dt.date | dt.time | None], accept: tuple[str, ...], text: str, reply: str
+    found: Moment | str, goals: Set[dt.date | dt.time | None], accept: tuple[str, ...], text: str, reply: str
 ) -> Judged:
     shown = tuple(map(clean, accept))
     if isinstance(found, str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
@@ -56,7 +57,9 @@ def counted(record: RunRecord, asked: str | None = None) -> Attempt | None:
         record: A run with every attempt it took.
         asked: Only attempts that sent this request count; a reply to another wording is stale.
     """
-    attempts = [attempt for attempt in record.attempts if asked is None or attempt.asked == asked]
+    attempts: Sequence[Attempt] = record.attempts
+    if asked is not None:
+        attempts = [attempt for attempt in attempts if attempt.asked == asked]
     if len(attempts) == 1:
         return attempts[0]
     replied = [attempt for attempt in attempts if attempt.reply is not None]
@@ -275,8 +278,10 @@ def _as_accepted(rule: Rule, reply: str) -> str:
 
 def _doubt(question: Question, text: str) -> str:
     """Why a pass deserves a look: `contains` does not read meaning, so a reply may name a trap beside the answer."""
+    if not question.traps:
+        return ""
     rule = question.rule.rule if isinstance(question.rule, LastLine) else question.rule
-    if not isinstance(rule, Contains) or not question.traps:
+    if not isinstance(rule, Contains):
         return ""
     trap = trap_of(question, text)
     return f"it names the trap {quoted(trap.reply)} as well; a check not_contains would decide" if trap else ""
@@ -284,9 +289,8 @@ def _doubt(question: Question, text: str) -> str:
 
 def _why(judged: Judged | None, second: Judged | None, checks: tuple[CheckResult, ...], trap: Trap | None) -> str:
     """One sentence, or two where the two rules disagree."""
-    missed = [f"{check.name}: {check.why}" for check in checks if not check.passed]
     said = [judged.why] if judged is not None and (not judged.passed or not checks) else []
-    said += missed if checks else []
+    said += [f"{check.name}: {check.why}" for check in checks if not check.passed]
     if not said:
         said = [f"all {len(checks)} checks pass" if checks else "nothing to decide by"]
     if trap is not None:

@@ -98,6 +98,8 @@ def total(values: Iterable[int | None]) -> int | None:
 
 def _cost_usd(attempts: Sequence[Attempt]) -> Decimal | None:
     """What all attempts cost together; None when one of them has no price, for unknown is not free."""
+    if len(attempts) == 1:
+        return _attempt_cost(attempts[0])
     costs = [_attempt_cost(attempt) for attempt in attempts]
     known = [cost for cost in costs if cost is not None]
     return sum(known, Decimal(0)) if costs and len(known) == len(costs) else None

@@ -19,6 +19,7 @@ _MOST: Final = 20_000
 _LONGEST: Final = 200_000
 """Characters of a reply that are read as items, or twenty times what is accepted where that is more."""
 _LONGEST_JOIN: Final = 8
+_EXACT: Final = Exact()
 
 _BULLET: Final = re.compile(r"^[ \t]*(?:[-*•‣·–][ \t]+|[0-9]{1,3}[.)][ \t]+)", re.MULTILINE)
 _GROUPED: Final = re.compile(r"(?<![0-9A-Za-z_.,])[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|,[0-9])")
@@ -31,7 +32,9 @@ def split_items(text: str, separator: str | None, whole: frozenset[str], most: i
     Thousands commas are dropped first, so that `1,000, 2,500` is two items. A piece of the text that is one of the
     accepted items (`whole`, cleaned) stays whole though it holds a separator.
     """
-    text = unwrap(fold(text)) if fold(text).lstrip().startswith(("`", "*", "_", "~")) else fold(text).strip()
+    text = fold(text).strip()
+    if text.startswith(("`", "*", "_", "~")):
+        text = unwrap(text)
     if (items := _json_items(text)) is not None:
         return items
     if separator is not None:
@@ -102,10 +105,9 @@ def _whole(accept: tuple[str, ...]) -> frozenset[str]:
 
 
 def _same(item_rule: Exact | Numeric | None, goal: str, item: str) -> bool:
-    if isinstance(item_rule, Numeric):
+    if item_rule is not None and isinstance(item_rule, Numeric):
         return judge_numeric(item_rule, (goal,), item).passed
-    rule = item_rule or Exact()
-    return judge_exact(rule, (drop_grouping(goal),), item).passed
+    return judge_exact(item_rule or _EXACT, (drop_grouping(goal),), item).passed
 
 
 def _list_fault(rule: ItemList, accept: tuple[str, ...], items: list[str]) -> str:

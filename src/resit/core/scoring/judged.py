@@ -38,5 +38,7 @@ def quoted(text: str) -> str:
 
 def listed(forms: tuple[str, ...]) -> str:
     """Accepted forms as they read in a sentence."""
-    shown = " or ".join(quoted(form) for form in forms[:3])
+    if len(forms) == 1:
+        return quoted(forms[0])
+    shown = " or ".join(map(quoted, forms[:3]))
     return shown if len(forms) <= 3 else f"{shown} or {len(forms) - 3} more"

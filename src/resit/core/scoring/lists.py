@@ -51,11 +51,12 @@ def find_list(text: str, *, markdown: bool = False) -> str | None:
         markdown: Look only for the lists that Markdown knows.
     """
     text = without_fences("\n" + text)
-    bullets = _BULLET.finditer(text) if any(mark in text for mark in _DASHES) else ()
+    dashes = "-" in text or "*" in text or "+" in text
+    bullets = _BULLET.finditer(text) if dashes and any(mark in text for mark in _DASHES) else ()
     for found in islice(bullets, LOOKED_AT):
         if not _RULE.fullmatch(found["rest"]):
             return line_at(text, found.start())
-    if not markdown and (sign := _CLOSE_BULLETS.search(text) or _find_sign(text)):
+    if not markdown and (sign := (dashes and _CLOSE_BULLETS.search(text)) or _find_sign(text)):
         return line_at(text, sign.start())
     if not any(mark in text for mark in _ENDS):
         return None

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 STRAIGHT_QUOTES: Final = "\"'"
@@ -17,6 +18,9 @@ QUOTES: Final = "\"'«»‹›「」『』"
 
 _PIECE: Final = 1 << 16
 """Characters handled at once where Python's own routine needs many bytes for each (casefold takes 12)."""
+
+_SHORT: Final = 1000
+"""Characters of the longest text whose cleaned form is remembered."""
 
 LINE_ENDS: Final = "\n\r\x0b\x0c\x85\u2028\u2029"
 _CONTROLS: Final = (*range(9), *range(0x0E, 0x20), *range(0x7F, 0xA0))
@@ -51,6 +55,8 @@ UNSEEN: Final = " \t\n" + "".join(chr(c) for c in (*_FOLD, *_BLANK_SIGNS) if not
 _SEEN: Final = re.compile(f"[^{re.escape(UNSEEN)}]")
 DROPPED: Final = re.compile("\r(?=\n)|[" + "".join(re.escape(chr(c)) for c, to in _FOLD.items() if not to) + "]+")
 """What `fold` leaves out: every other character keeps its place."""
+_WRAPS: Final = frozenset("*_`~" + QUOTES)
+"""What a wrapper begins with."""
 _SPACES: Final = re.compile(r"[\t\n][ \t\n]*| [ \t\n]+")
 _GROUPED: Final = re.compile(r"(?<![0-9A-Za-z_.,])(?<![0-9], )[1-9][0-9]{0,2}(?:,[0-9]{3})++(?![0-9]|, ?[0-9])")
 _PLAIN_COMMA: Final = re.compile(r"(?<=\d),(?=\d{3})")
@@ -142,12 +148,18 @@ def _in_pieces(text: str, change: Callable[[str], str]) -> str:
 
 def bare(text: str) -> str:
     """Steps 1 to 5: folded, trimmed, out of its wrappers and with one space for each run; case and commas kept."""
-    return _SPACES.sub(" ", unwrap(fold(compose(text)))).strip()
+    plain = text.isascii() and text.isprintable()  # as most replies are: nothing to fold, and no space but " "
+    text = unwrap(text if plain else fold(compose(text)))
+    if "  " in text or not plain:
+        text = _SPACES.sub(" ", text)
+    return text.strip()
 
 
 def unwrap(text: str) -> str:
     """The text without the markdown, quotes and one final stop around the whole of it; line ends inside are kept."""
     text, stop_left = text.strip(" \t\n"), True
+    if text[:1] not in _WRAPS:
+        return text[:-1].rstrip(" \t\n") if text.endswith((".", "。")) else text
     for _ in range(5):
         before = text
         text = _unquote(_unmark(text)).strip(" \t\n")
@@ -207,5 +219,13 @@ def clean(text: str, *, case: bool = False, plain: bool = False) -> str:
     """
     if plain:
         return _PLAIN_COMMA.sub("", _in_pieces(text.strip(), str.lower).strip("\"'`").rstrip("."))
+    return _cleaned_again(text, case) if len(text) <= _SHORT else _cleaned(text, case)
+
+
+def _cleaned(text: str, case: bool) -> str:
     text = bare(text)
     return drop_grouping(text if case else fold_case(text))
+
+
+# One reply is cleaned for its rule, the second rule, each trap and each check: a few texts are enough to remember.
+_cleaned_again: Final = lru_cache(maxsize=128)(_cleaned)

@@ -84,13 +84,13 @@ _LEAD: Final = re.compile(r"(?:[*_]{0,2}(?:(?:the )?(?:final )?answer)[*_]{0,2} 
 
 def strip_wrappers(text: str) -> str:
     """A bare text without what may stand around a lone answer: brackets, TeX, `=`, `answer:`, one `!` or `.`."""
-    mark_left = True
-    for _ in range(8):
+    mark_left = not text.isalnum()  # one word has nothing around it
+    for _ in range(8 if mark_left else 0):
         before = text
         text = text.strip()
         for opening, closing in _PAIRS:
-            inner = text[len(opening) : -len(closing)]
             if text.startswith(opening) and text.endswith(closing) and len(text) > len(opening) + len(closing) - 1:
+                inner = text[len(opening) : -len(closing)]
                 if opening not in inner and closing not in inner:
                     text = inner.strip()
                 break
@@ -106,12 +106,16 @@ def strip_wrappers(text: str) -> str:
 
 def whole_number(text: str, reading: Reading) -> Number | None:
     """The number that a text is; None when it is anything else, or holds another word."""
-    text = bare(text)
+    return _read_whole(bare(text), reading)[0]
+
+
+def _read_whole(text: str, reading: Reading) -> tuple[Number | None, str]:
+    """The number that a bare text is, or None; and the text in which it was read."""
     if len(text) > _LONGEST:
-        return None
+        return None, text
     prepared = prepare(strip_wrappers(text)).removesuffix(",")
     number = next(find_numbers(prepared, reading, 1), None)
-    return number if number and number.start == 0 and number.end == len(prepared) else None
+    return (number if number and number.start == 0 and number.end == len(prepared) else None), prepared
 
 
 def judge_numeric(rule: Numeric, accept: tuple[str, ...], text: str) -> Judged:
@@ -122,10 +126,9 @@ def judge_numeric(rule: Numeric, accept: tuple[str, ...], text: str) -> Judged:
     if len(text) > _LONGEST and len(text.strip(UNSEEN)) > 10 * _LONGEST:
         return Judged(False, text, accepted.forms, "the reply is far too long to be one number")
     reply = bare(text)
-    number = whole_number(reply, Reading(rule.decimal, rule.unit))
+    number, shown = _read_whole(reply, Reading(rule.decimal, rule.unit))
     if number is None:
         return _judge_words(accepted, reply, f"{quoted(reply)} is not one number and nothing else")
-    shown = prepare(strip_wrappers(reply))[: number.end]
     at = text.find(shown)
     spot = (at, at + len(shown)) if at >= 0 else None
     return _verdict(rule, accepted, number, reply, shown, spot)
@@ -179,7 +182,9 @@ def within(rule: NumberRule, form: Number, number: Number, forms: tuple[Number, 
         value = value / 100 if number.unit == units.PERCENT else value
     elif number.unit == units.PERCENT and form.unit is None and named is None and abs(goal) <= 1:
         return False  # 0.5% is a hundredth of 0.5, not a way to write it
-    return value == goal or abs(value - goal) <= max(_exact(rule.tolerance), _exact(rule.relative) * abs(goal))
+    if value == goal or not (rule.tolerance or rule.relative):
+        return value == goal
+    return abs(value - goal) <= max(_exact(rule.tolerance), _exact(rule.relative) * abs(goal))
 
 
 @lru_cache(maxsize=1024)

@@ -39,11 +39,11 @@ def judge_exact(rule: Exact, accept: tuple[str, ...], text: str) -> Judged:
 def judge_contains(rule: Contains, accept: tuple[str, ...], text: str) -> Judged:
     """Whether one accepted form (or each, with `all`) stands in the cleaned reply."""
     reply, forms = clean(text, case=rule.case, plain=rule.plain), cleaned_forms(accept, rule.case, rule.plain)
-    found = [(form, at) for form in forms if (at := find_form(form, reply, whole=rule.whole)) is not None]
-    missing = tuple(form for form in forms if form not in {form for form, _ in found})
-    picked = found[0][0] if found else None
+    found = [form for form in forms if find_form(form, reply, whole=rule.whole) is not None]
+    missing = tuple(form for form in forms if form not in found)
+    picked = found[0] if found else None
     if found and not (rule.all and missing):
-        names = tuple(form for form, _ in found) if rule.all else (found[0][0],)
+        names = found if rule.all else found[:1]
         return Judged(True, reply, forms, f"the reply contains {' and '.join(map(quoted, names[:3]))}", picked)
     where = "as whole words" if rule.whole else "anywhere"
     return Judged(False, reply, forms, f"{listed(missing or forms)} does not stand in the reply {where}", picked)
@@ -54,12 +54,19 @@ def find_form(form: str, reply: str, *, whole: bool = True) -> int | None:
     at = reply.find(form) if form else -1
     if at < 0 or not whole:
         return at if at >= 0 else None
+    if (at == 0 or reply[at - 1] == " ") and _ends_plainly(form, reply, at + len(form)):
+        return at
     for tries, found in enumerate(_bordered(form).finditer(reply, max(0, at - 1))):
         if _stands_alone(form, reply, found.start(), found.start() + len(form)):
             return found.start()
         if tries > _TRIES:
             break
     return None
+
+
+def _ends_plainly(form: str, reply: str, end: int) -> bool:
+    """Whether the form is followed by the end or a space, as most are: a border that needs no closer look."""
+    return end == len(reply) or (reply[end] == " " and not form[-1].isdigit())
 
 
 @lru_cache(maxsize=8192)
