@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -15,6 +16,9 @@ from served import ANSWERS, serving, write_suite
 from mock_server import MockServer
 from resit.cli import main
 from resit.core.paths import rounds_dir
+from resit.core.records import run_key
+from resit.core.rounds.reviews import set_review
+from resit.core.rounds.store import RoundStore
 
 
 @pytest.fixture
@@ -86,6 +90,31 @@ def test_there_is_nothing_to_check_before_a_note_is_written(
     code, _, err = said(capsys, "note", "last", "--check")
     assert code == 2
     assert "has no note" in err
+
+
+# --- the same figures everywhere
+
+
+def test_table_note_and_page_show_the_same_figures_whatever_a_verdict_leaves_out(
+    server: MockServer, suite: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask(suite)
+    store = RoundStore.find(rounds_dir(), "last")
+    key = run_key("three", store.plan().settings[0].setting, 1)
+    set_review(store, key, datetime.now(UTC), "question", "it has two answers")
+    shown = json.loads(said(capsys, "show", "last", "--json")[1])
+    (setting,) = shown["settings"]
+    assert (setting["lowest_full"], setting["of"], setting["lowest_score"]) == (1, 2, 0.5)
+    assert shown["left_out"] == {"questions": ["three"], "runs": []}
+    table = said(capsys, "show", "last")[1]
+    note = Path(said(capsys, "note", "last")[1].strip()).read_text(encoding="utf-8")
+    page = said(capsys, "export", "last", "--format", "html")[1]
+    for text in (table, note, page):
+        assert "1/2" in text
+        assert "50.0%" in text
+        assert "eft out for every setting, the question being at fault: three" in text
+    assert main(["run", suite, "-m", "haiku", "-n", "2", "--fail-under", "50%"]) == 0
+    assert main(["run", suite, "-m", "haiku", "-n", "2", "--fail-under", "51%"]) == 1
 
 
 # --- export

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from resit.core.judging.evidence import Evidence, weigh
 from resit.core.paths import rounds_dir
 from resit.core.rounds.graded import Graded
 from resit.core.rounds.plan import RoundPlan, since_said
+from resit.core.rounds.reviews import read_reviews
 from resit.core.rounds.shelf import open_round as open_saved
 from resit.core.rounds.store import RoundStore
 from resit.core.scoring.grid import Grid, build_grid
@@ -23,6 +25,9 @@ class Opened:
     plan: RoundPlan
     graded: Graded
     grid: Grid
+    """All runs, those that a verdict leaves out as well."""
+    evidence: Evidence
+    """The runs that count: every score that is shown comes from these."""
 
     @property
     def suite(self) -> Suite:
@@ -75,4 +80,5 @@ def opened(store: RoundStore, plan: RoundPlan, graded: Graded) -> Opened:
         repeats=plan.repeats,
         max_tokens=suite.max_tokens,
     )
-    return Opened(store, plan, graded, grid)
+    evidence = weigh(store.id, plan, suite, graded.rows, read_reviews(store))
+    return Opened(store, plan, graded, grid, evidence)

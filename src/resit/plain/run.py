@@ -151,7 +151,7 @@ def exit_code(found: Opened, ended: RoundEnded, fail_under: float | None = None)
         return CAP_OR_QUOTA
     if ended.owed or any(unsettled(row) for row in found.graded.rows):
         return UNSETTLED
-    lowest = [found.grid.summaries[p.setting.label].lowest_score for p in found.plan.settings]
+    lowest = [found.evidence.grid.summaries[p.setting.label].lowest_score for p in found.plan.settings]
     if fail_under is not None and any(share is None or share < fail_under for share in lowest):
         return BELOW
     return 0

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from string import ascii_uppercase
 
+from resit.core.judging.evidence import Evidence
+from resit.core.judging.gates import UNTESTED, judge_settings
 from resit.core.printable import one_line
 from resit.core.records import FAIR, Row, run_key
 from resit.core.rounds.graded import rows_json
@@ -37,6 +39,7 @@ def main(args: argparse.Namespace) -> int:
 def round_json(found: Opened) -> dict[str, object]:
     """The round as `--json` of run, show and grade prints it."""
     rows = found.graded.rows
+    counts = [found.evidence.grid.summaries[p.setting.label] for p in found.plan.settings]
     sums = [found.grid.summaries[p.setting.label] for p in found.plan.settings]
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     return {
@@ -50,8 +53,12 @@ def round_json(found: Opened) -> dict[str, object]:
         },
         "settings": [
             {"endpoint": planned.endpoint, **_summary_json(summary)}
-            for planned, summary in zip(found.plan.settings, sums, strict=True)
+            for planned, summary in zip(found.plan.settings, counts, strict=True)
         ],
+        "left_out": {
+            "questions": list(found.evidence.questions_out),
+            "runs": [[row.question, row.setting, row.run] for row in found.evidence.runs_out],
+        },
         "runs": rows_json(rows),
         "totals": {
             "planned": sum(s.planned for s in sums),
@@ -106,13 +113,25 @@ def _notes(found: Opened) -> Iterator[str]:
         endpoint, source = place
         yield f"asked at {endpoint}" + ("" if source in ("default", "recorded") else f" (from {source})")
     if found.plan.repeats == 1:
-        yield "one run of each question: untested for variance"
+        yield f"one run of each question: {UNTESTED}"
+    yield from _left_out(found.evidence)
+    for kind in found.evidence.kinds:
+        for gate in judge_settings(found.evidence, kind)[0].gates:
+            if gate.state == "limit":
+                yield f"{kind}: {gate.said}"
     for planned in found.plan.settings:
         if planned.price is not None and planned.price.stale(datetime.now(UTC).date()):
             yield f"{planned.setting.model}: the price is old, from {planned.price.label}"
         summary = found.grid.summaries[planned.setting.label]
         if summary.cut_off:
             yield f"{summary.setting.label}: {summary.cut_off_said}"
+
+
+def _left_out(evidence: Evidence) -> Iterator[str]:
+    if evidence.questions_out:
+        yield f"left out for every setting, the question being at fault: {', '.join(evidence.questions_out)}"
+    if evidence.runs_out:
+        yield f"{plural(len(evidence.runs_out), 'run')} left out, the set-up being at fault"
 
 
 def _second(found: Opened) -> bool:
@@ -135,7 +154,7 @@ def _settings_table(found: Opened) -> str:
     ]
     rows = []
     for letter, planned in zip(_letters(), found.plan.settings, strict=False):
-        s = found.grid.summaries[planned.setting.label]
+        s = found.evidence.grid.summaries[planned.setting.label]
         row = [letter, s.setting.label, f"{s.lowest_full}/{s.of}", percent(s.lowest_score)]
         row += [f"{s.second_lowest_full}/{s.of}"] if second else []
         row += [f"{s.graded}/{s.planned}", str(s.unsettled), _seconds(s.seconds_median)]
