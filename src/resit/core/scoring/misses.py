@@ -99,8 +99,9 @@ class Suspect:
 def grader_suspects(rows: Iterable[Row]) -> tuple[Suspect, ...]:
     """Named checks that fail in all repeats of a setting, or in all settings: look at the grader first.
 
-    A rule without named checks is one item. Runs without a fair answer say nothing either way. What fails in every
-    setting is told before what fails in one.
+    A question without named checks is one item, and only suspect when every setting misses it: that one model never
+    knows an answer is no news. Runs without a fair answer say nothing either way. What fails in every setting is told
+    before what fails in one.
     """
     fair = [row for row in rows if row.score is not None]
     order = {question: at for at, question in enumerate(dict.fromkeys(row.question for row in fair))}
@@ -134,7 +135,7 @@ def _suspect(name: str, always: list[str], by_setting: dict[str, list[Row]]) -> 
     question = next(iter(by_setting.values()))[0].question
     if len(always) == len(by_setting) > 1:
         where = f"in all {len(always)} settings"
-    elif any(len(by_setting[label]) > 1 for label in always):
+    elif name != ANSWER and any(len(by_setting[label]) > 1 for label in always):
         repeated = [label for label in always if len(by_setting[label]) > 1]
         where = f"in every run of {repeated[0]}" + (f" and {len(repeated) - 1} more" if len(repeated) > 1 else "")
     else:
