@@ -260,7 +260,10 @@ def _kinds(sheet: Sheet) -> list[str]:
 
 def _prices(sheet: Sheet) -> list[str]:
     prices = {item.setting.model: item.price for item in sheet.settings}
-    rows = [[code(model), *map(inline, price_cells(price))] for model, price in prices.items()]
+    rows = []
+    for model, price in prices.items():
+        *amounts, source = price_cells(price)
+        rows.append([code(model), *amounts, inline(source)])
     said = "US dollars per million tokens, as in force when the round began."
     return ["## Prices", "", said, "", *table(["model", *PRICE_HEAD], rows, left=[0, 3]), ""]
 

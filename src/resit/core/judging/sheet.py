@@ -263,7 +263,7 @@ def _untested(
 ) -> Iterator[str]:
     """What the round does not show; words that a reader looks for first come first."""
     figures = [one.figures for one in gated]
-    yield from _single_said(figures)
+    yield from _single_said(evidence, figures)
     for kind, judged in by_kind.items():
         yield from (f"{kind}: {gate.said}." for gate in judged[0].gates if gate.state == "limit")
     for figure in figures:
@@ -281,17 +281,21 @@ def _untested(
     for damaged in found.graded.damaged:
         yield f"A result cannot be read and counts nowhere: {damaged.why}."
     yield from _price_said(found.plan)
-    if not found.plan.serial:
+    recorded = all(item.endpoint_source == "recorded" for item in found.plan.settings)
+    if not found.plan.serial and not recorded:
         yield "Calls went out side by side, so seconds hold what the server's queue added."
 
 
-def _single_said(figures: Sequence[Figures]) -> Iterator[str]:
+def _single_said(evidence: Evidence, figures: Sequence[Figures]) -> Iterator[str]:
     if figures and all(figure.runs_most == 1 for figure in figures):
         yield f"One run of each question: {UNTESTED}."
         return
-    single = [figure.label for figure in figures if figure.single]
-    if single:
-        yield f"A question has a single scored run, so it is {UNTESTED}: {named(single)}."
+    for figure in figures:
+        cells = ((name, cell) for (name, label), cell in evidence.grid.cells.items() if label == figure.label)
+        single = [name for name, cell in cells if cell.count == 1]
+        if single:
+            count = counted(len(single), "question")
+            yield f"{figure.label}: a single scored run of {count}, {UNTESTED}: {named(single)}."
 
 
 def _unanswered_said(figure: Figures) -> Iterator[str]:
