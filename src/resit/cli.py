@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import gc
 import importlib
 import os
 import sys
@@ -16,7 +17,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, TextIO
 
 from resit import __version__
 
@@ -85,9 +86,7 @@ def _run(argv: list[str]) -> int:
     args = _parser().parse_args(argv)
     args.argv = argv
     if args.command == "demo" and _on_terminal():
-        from resit.tui.app import run_app
-
-        return run_app(demo=True)
+        return _start_app([], demo=True)
     command: Callable[[argparse.Namespace], int] = importlib.import_module(f"resit.plain.{args.command}").main
     return command(args)
 
@@ -101,9 +100,16 @@ def _open_app(paths: list[str]) -> int:
             return _usage(_no_such(path))
     if not _on_terminal():
         return _usage("the app needs a terminal: `resit demo`, `resit run` and `resit show` work without one")
+    return _start_app([_suite_path(path) for path in paths])
+
+
+def _start_app(suite_paths: list[str], *, demo: bool = False) -> int:
+    # What is built until the first paint is there to stay: looking through it for garbage took a quarter of the start.
+    # The app turns the collector on again.
+    gc.disable()
     from resit.tui.app import run_app
 
-    return run_app([_suite_path(path) for path in paths])
+    return run_app(suite_paths, demo=demo)
 
 
 def _suite_path(text: str) -> str:
@@ -121,7 +127,7 @@ def _no_such(word: str) -> str:
 
 
 def _on_terminal() -> bool:
-    return sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
+    return sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() and sys.stderr.isatty()
 
 
 def _usage(message: str) -> int:
@@ -170,9 +176,16 @@ def _known_keys() -> tuple[Secret, ...]:
 
 def _make_streams_forgiving() -> None:
     """A terminal that cannot write a character gets its escape, not an exception."""
+    # A stream that was closed before the start is none at all.
+    sys.stdout = sys.stdout or _nowhere()
+    sys.stderr = sys.stderr or _nowhere()
     for stream in (sys.stdout, sys.stderr):
         with suppress(AttributeError, ValueError):
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+
+
+def _nowhere() -> TextIO:
+    return open(os.devnull, "w", encoding="utf-8")
 
 
 class _Parser(argparse.ArgumentParser):

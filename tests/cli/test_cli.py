@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -133,6 +134,16 @@ def test_an_interrupt_is_exit_130(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     monkeypatch.setattr("resit.plain.spend.main", interrupt)
     assert main(["spend"]) == 130
     assert capsys.readouterr().err == "resit: interrupted\n"
+
+
+@pytest.mark.parametrize(("argv", "code"), [(["check", "sample:ledger"], 0), (["show", "zz"], 2), ([], 2)])
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_that_is_closed_from_the_start_is_no_defect(argv: list[str], code: int, closed: str) -> None:
+    command = shlex.join([sys.executable, "-m", "resit", *argv])
+    done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code
+    assert "defect" not in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_reader_that_leaves_is_no_error() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -194,6 +195,8 @@ def test_a_reply_that_is_no_fair_answer_is_exit_4_and_asked_again(
     assert "unsettled: empty" in out
     assert "1 of 3 cut off at 100 tokens" in out
     assert "2 runs owed: resit run" in err
+    assert "1 run without a fair answer: the reply is empty" in err
+    assert "1 run without a fair answer: the reply is cut off at its token limit" in err
     assert main(["run", suite, "-m", "haiku", "-n", "1", "--serial"]) == 0
     assert server.stats.requests == 5
 
@@ -246,6 +249,21 @@ def test_no_key_is_said_before_anything_is_written(
     assert out == ""
     assert "ANTHROPIC_API_KEY" in err
     assert not (data_dir() / "rounds").exists()
+
+
+@pytest.mark.parametrize("new", [["--round", "new"], ["--round=new"]])
+def test_what_goes_on_with_a_new_round_does_not_start_another(
+    server: MockServer, suite: str, new: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.next(Failure(400, "invalid_request_error", "no such thing"))
+    argv = ["run", suite, "-m", "haiku", "-n", "1", "--serial", *new]
+    assert main(argv) == 4
+    err = capsys.readouterr().err
+    assert re.search("1 run without a fair answer: .*no such thing", err)
+    again = re.search("1 run owed: resit (.*)", err)
+    assert again is not None
+    assert main(shlex.split(again[1])) == 0
+    assert server.stats.requests == 4
 
 
 def test_a_quota_wall_is_exit_3(server: MockServer, suite: str, capsys: pytest.CaptureFixture[str]) -> None:

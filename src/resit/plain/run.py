@@ -8,6 +8,7 @@ import contextlib
 import shlex
 import signal
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -31,6 +32,13 @@ from resit.plain.text import note, plural, say, say_json
 GRACE_S = 5.0
 """How long an interrupt waits for the calls that are out; a second one does not wait."""
 
+_CAUSES = 5
+_UNFAIR: dict[str, str] = {
+    "empty": "empty",
+    "cut_off": "cut off at its token limit",
+    "refused": "a refusal",
+    "blocked": "held back by a filter",
+}
 BELOW, CAP_OR_QUOTA, UNSETTLED, INTERRUPTED = 1, 3, 4, 130
 
 
@@ -192,10 +200,32 @@ def _say_how_it_ended(found: Opened, ended: RoundEnded, argv: Sequence[str]) -> 
         if ended.reason != "done":
             note(ended.said)
         open_runs = sum(unsettled(row) for row in found.graded.rows)
-        again = shlex.join(["resit", *argv])
+        if ended.reason == "done":
+            _say_why_open(found)
+        again = shlex.join(["resit", *_going_on(argv, found.store.id)])
         if ended.owed or open_runs:
             saved = plural(len(found.graded.rows) - open_runs, "run")
             note(f"{saved} saved in round {found.store.id}; {plural(max(ended.owed, open_runs), 'run')} owed: {again}")
         below = sum(row.outcome in ("miss", "part") for row in found.graded.rows)
         if below:
             note(f"{plural(below, 'run')} below full marks: resit show {found.store.id} --misses")
+
+
+def _going_on(argv: Sequence[str], round_id: str) -> list[str]:
+    """The command that goes on with this round: the same, but that it no longer asks for a new one."""
+    words = [f"--round={round_id}" if word == "--round=new" else word for word in argv]
+    return [round_id if word == "new" and words[at - 1] == "--round" else word for at, word in enumerate(words)]
+
+
+def _say_why_open(found: Opened) -> None:
+    """Why runs ended without a fair answer, each cause once, with its count."""
+    causes: Counter[str] = Counter()
+    for key, entry in found.graded.entries.items():
+        if unsettled(entry.row):
+            record = found.store.read(key)
+            fault = record.attempts[-1].fault if record is not None and record.attempts else None
+            causes[
+                fault.said if fault is not None else f"the reply is {_UNFAIR.get(entry.row.outcome, 'no answer')}"
+            ] += 1
+    for said, count in causes.most_common(_CAUSES):
+        note(f"{plural(count, 'run')} without a fair answer: {said}")
