@@ -223,7 +223,7 @@ async def test_x_asks_then_stops_and_the_end_says_what_is_next(
         assert "stop" not in runner.told
         await pilot.press("x", "x", "x")
         shown = await until_seen(pilot, "all that came is kept")
-        assert len(app.screen_stack) == 2
+        assert len(app.screen_stack) == 1
         assert "r asks the 3 owed" in shown
         assert "1 miss to read" in shown
         assert "g results" in shown

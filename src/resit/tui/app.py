@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import importlib
 import os
 import signal
@@ -77,20 +78,25 @@ class ResitApp(App[int]):
         self.session = Session()
         self._first = first
         self._quitting = False
-
-    # -- beginning and end ------------------------------------------------------------------------------------------
-
-    def on_mount(self) -> None:
-        """Themes, keys, signals, the first screen."""
+        # Now and not when mounted, where Textual would read and apply every style a second time.
         for theme in THEMES:
             self.register_theme(theme)
         kept = self.preferences.recall("theme")
         self.theme = kept if kept in self.available_themes else THEMES[0].name
+
+    # -- beginning and end ------------------------------------------------------------------------------------------
+
+    def get_default_screen(self) -> Screen[Any]:
+        """The first screen, in place of Textual's blank one: what is never seen need not be laid out."""
+        return self._first or make_screen("suites")
+
+    def on_mount(self) -> None:
+        """Keys, signals, and what was asked for on the command line."""
         if self.preferences.keys:
             self.set_keymap(self.preferences.keys)
         self._catch_signals()
         self.set_interval(1 / TICKS_PER_S, self.tell_news)
-        self.push_screen(self._first or make_screen("suites"))
+        self.call_after_refresh(_collect_garbage_again)
         if self.start.demo or self.start.watch:
             self.call_after_refresh(self._go_on)
 
@@ -152,8 +158,7 @@ class ResitApp(App[int]):
 
     async def action_back(self) -> None:
         """One screen back; from the first, quit."""
-        # The stack holds Textual's own blank screen at the bottom.
-        if len(self.screen_stack) > 2:
+        if len(self.screen_stack) > 1:
             self.pop_screen()
         else:
             await self.action_quit()
@@ -285,6 +290,13 @@ class ResitApp(App[int]):
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Textual's filters, and ours as the last."""
         return [*super().get_line_filters(), _GUARD]
+
+
+def _collect_garbage_again() -> None:
+    """Turn the collector on where the command line had it wait for the first paint."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()
 
 
 _GUARD = ControlGuard()

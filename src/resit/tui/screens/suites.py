@@ -74,6 +74,8 @@ class SuitesScreen(ResitScreen):
 
     def on_screen_resume(self) -> None:
         """Back from elsewhere: rounds and spend may have moved on."""
+        if not self._shelf:
+            return  # Before the first paint, which a thread that reads would hold up.
         if (item := self.chosen) is not None and item.suite is not None:
             self._read_rounds(item.suite)
         self.look()
