@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resit.core.scoring.normalise import DROPPED, answer_part, clean, fold, visible
+from resit.core.scoring.normalise import (
+    DROPPED,
+    QUOTES,
+    answer_part,
+    bare,
+    clean,
+    drop_grouping,
+    fold,
+    fold_case,
+    unwrap,
+    visible,
+)
 
 PLAIN_TEXT = st.text(st.characters(exclude_characters=".。．｡\"'`*_~«»‹›「」『』“”„‟‘’‚‛ʼ＂＇＊＿｀～"), max_size=40)
 
@@ -90,3 +102,26 @@ def test_a_thinking_block_is_dropped_only_where_it_starts_the_reply(text: str, a
 def test_the_answer_is_always_a_tail_of_the_reply(text: str) -> None:
     answer = answer_part(text)
     assert answer is None or text.endswith(answer)
+
+
+ORDINARY = st.text(st.sampled_from("abIZ019 .,*_`~\"'()\t\n"), max_size=24)
+LONG_WAY = re.compile(r"[\t\n][ \t\n]*| [ \t\n]+")
+
+
+@given(ORDINARY, st.booleans())
+def test_the_short_way_to_clean_a_plain_text_gives_what_the_long_way_gives(text: str, case: bool) -> None:
+    long_way = bare(text)
+    assert clean(text, case=case) == drop_grouping(long_way if case else fold_case(long_way))
+
+
+@given(st.text(st.sampled_from("ab \t\n"), max_size=200), st.integers(0, 300))
+def test_each_run_of_spaces_tabs_and_line_ends_becomes_one_space(text: str, run: int) -> None:
+    text = f"{text}{' ' * run}{text}"
+    assert bare(text) == LONG_WAY.sub(" ", text).strip()
+
+
+@given(ORDINARY)
+def test_a_text_that_begins_with_no_wrapper_loses_only_its_final_stop(text: str) -> None:
+    trimmed = text.strip()
+    if trimmed[:1] not in tuple("*_`~" + QUOTES):
+        assert unwrap(text) == trimmed.removesuffix(".").rstrip()

@@ -27,19 +27,19 @@ class Options:
     """Cleaned text of each option, empty where the author gave letters only."""
     any_label: re.Pattern[str]
     """A label with a border on both sides, as written or in the other case."""
+    folded: dict[str, str]
+    """Each label by what it is without its case; the first of those that are then the same."""
 
     def named(self, text: str) -> str | None:
         """The option whose label or whole text this is."""
-        folded = text.casefold()
-        for label in self.labels:
-            if label.casefold() == folded:
-                return label
+        if label := self.folded.get(text.casefold()):
+            return label
         form = clean(text)
         return self.labels[self.texts.index(form)] if form and form in self.texts else None
 
     def label(self, written: str) -> str:
         """The label as the author writes it."""
-        return next((label for label in self.labels if label.casefold() == written.casefold()), written)
+        return self.folded.get(written.casefold(), written)
 
 
 @lru_cache(maxsize=1024)
@@ -51,13 +51,19 @@ def _options(items: tuple[tuple[str, str], ...]) -> Options:
     )
     rest = "|".join(f"(?<=(?i:{re.escape(label[0])}))(?i:{re.escape(label[1:])})" for label in longest_first)
     pattern = re.compile(rf"[{firsts}](?<![\w'.].)(?:{rest})(?![\w]|'\w|[.,][0-9])" if longest_first else "(?!)")
-    return Options(labels, tuple(clean(text) for _, text in items), pattern)
+    folded = {label.casefold(): label for label in reversed(labels)}
+    return Options(labels, tuple(clean(text) for _, text in items), pattern, folded)
 
 
 def read_options(rule: Choice) -> Options:
     """The options of a rule, read once."""
     offered = rule.options
-    return _options(tuple(offered.items()) if isinstance(offered, dict) else tuple((label, "") for label in offered))
+    return _options(tuple(offered.items())) if isinstance(offered, dict) else _lettered(offered)
+
+
+@lru_cache(maxsize=1024)
+def _lettered(labels: tuple[str, ...]) -> Options:
+    return _options(tuple((label, "") for label in labels))
 
 
 _STRONG: Final = re.compile(

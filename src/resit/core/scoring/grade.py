@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
 from resit.core.records import Attempt, Fault, Outcome, Reason, Reply, RunRecord, Stop
-from resit.core.rule import Contains, LastLine, Regex, Rule
+from resit.core.rule import Rule
 from resit.core.scoring.checks import CheckResult, run_checks, share
 from resit.core.scoring.judged import quoted
 from resit.core.scoring.normalise import answer_part, visible
@@ -262,26 +262,26 @@ def trap_of(question: Question, text: str) -> Trap | None:
 
 def passes_trap(rule: Rule, trap: Trap, text: str) -> bool:
     """Whether the reply passes `rule` with the trap's wrong answer in the place of what is accepted."""
-    return judge(rule, (_as_accepted(rule, trap.reply),), text).passed
+    return judge(rule, _as_accepted(rule, trap.reply), text).passed
 
 
-def _as_accepted(rule: Rule, reply: str) -> str:
+def _as_accepted(rule: Rule, reply: str) -> tuple[str, ...]:
     """A trap's reply as an author would have written it under `accept`: a pattern, where patterns are accepted."""
-    match rule:
-        case Regex():
-            return re.escape(reply)
-        case LastLine():
+    match rule.name:
+        case "regex":
+            return (re.escape(reply),)
+        case "last_line":
             return _as_accepted(rule.rule, reply)
         case _:
-            return reply
+            return (reply,)
 
 
 def _doubt(question: Question, text: str) -> str:
     """Why a pass deserves a look: `contains` does not read meaning, so a reply may name a trap beside the answer."""
     if not question.traps:
         return ""
-    rule = question.rule.rule if isinstance(question.rule, LastLine) else question.rule
-    if not isinstance(rule, Contains):
+    rule = question.rule.rule if question.rule.name == "last_line" else question.rule
+    if rule.name != "contains":
         return ""
     trap = trap_of(question, text)
     return f"it names the trap {quoted(trap.reply)} as well; a check not_contains would decide" if trap else ""

@@ -79,6 +79,7 @@ _PAIRS: Final = (
     ("[", "]"),
     ("{", "}"),
 )
+_OPENINGS: Final = ("\\", "$", "(", "[", "{")
 _LEAD: Final = re.compile(r"(?:[*_]{0,2}(?:(?:the )?(?:final )?answer)[*_]{0,2} ?[:=][*_]{0,2}|[=≈]) ?", re.IGNORECASE)
 
 
@@ -88,7 +89,7 @@ def strip_wrappers(text: str) -> str:
     for _ in range(8 if mark_left else 0):
         before = text
         text = text.strip()
-        for opening, closing in _PAIRS:
+        for opening, closing in _PAIRS if text.startswith(_OPENINGS) else ():
             if text.startswith(opening) and text.endswith(closing) and len(text) > len(opening) + len(closing) - 1:
                 inner = text[len(opening) : -len(closing)]
                 if opening not in inner and closing not in inner:
@@ -229,7 +230,7 @@ def _only(numbers: Iterator[Number], text: str) -> Number | str:
         count += 1
         if first is None:
             first = number
-        if number.value is None or number.value != first.value:
+        if number.value is None or (number is not first and number.value != first.value):
             seen = [first, *([number] if number is not first else []), *islice(numbers, 3)]
             shown = ", ".join(text[n.start : n.end][:20] for n in seen)
             return f"the numbers in the reply differ: {shown}" if len(seen) > 1 else f"{quoted(shown)} has no one value"

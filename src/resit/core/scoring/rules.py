@@ -9,20 +9,8 @@ from dataclasses import replace
 from typing import assert_never
 
 from resit.core.rule import (
-    Choice,
-    Contains,
-    Date,
-    Exact,
-    ItemList,
-    ItemSet,
-    Json,
     LastLine,
-    NumberInReply,
-    Numeric,
-    Regex,
     Rule,
-    Time,
-    YesNo,
 )
 from resit.core.scoring.choice import judge_choice, judge_yes_no
 from resit.core.scoring.dates import judge_date, judge_time
