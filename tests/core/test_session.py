@@ -448,3 +448,26 @@ async def test_what_a_dropped_call_may_have_cost_counts_against_the_cap_on_the_n
     bench.client.script = right
     ended = await bench.run(cap_usd=Decimal("0.0009"))
     assert (ended.reason, bench.calls()) == ("cap", 0)
+
+
+async def test_a_file_of_the_same_name_in_another_folder_is_another_suite(bench: Bench) -> None:
+    here, there = bench.folder / "here" / "sums.toml", bench.folder / "there" / "sums.toml"
+    for path in (here, there):
+        path.parent.mkdir()
+        path.write_text("")
+    await bench.run(SUITE.replaced(path=here))
+    await bench.run(SUITE.replaced(path=there))
+    assert (len(bench.rounds), bench.calls()) == (2, 6)
+    await bench.run(SUITE.replaced(path=there.parent / ".." / "here" / "sums.toml"))
+    assert (len(bench.rounds), bench.calls()) == (2, 0)
+
+
+async def test_a_suite_that_was_moved_goes_on_with_its_round_from_its_new_place(bench: Bench) -> None:
+    old, new = bench.folder / "old" / "sums.toml", bench.folder / "new" / "sums.toml"
+    for path in (old, new):
+        path.parent.mkdir()
+    old.write_text("")
+    await bench.run(SUITE.replaced(path=old))
+    old.rename(new)
+    prepared = bench.prepare(SUITE.replaced(path=new))
+    assert (len(prepared.plan.jobs), prepared.round.suite_path) == (0, str(new))

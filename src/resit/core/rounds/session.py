@@ -32,6 +32,7 @@ from resit.core.rounds.store import RoundStore, find_rounds
 from resit.core.spend.ledger import Ledger
 from resit.core.spend.prices import Estimate, PastCall, PlannedCall, Price, estimate, price_for
 from resit.core.suite import PLAIN, Suite
+from resit.core.suite_file import find_suite
 
 __all__ = [
     "NEW", "OpenedRound", "Prepared", "Problem", "RoundSummary", "list_rounds", "open_round", "prepare_round",
@@ -235,9 +236,21 @@ def _find_store(
             # It may be the one that goes on: to begin anew in silence would pay for its replies twice.
             mend = f"mend it or move {path} away, or start anew with --round new"
             raise RoundError(error.message, hint=mend) from error
+        if _is_of_another_file(plan, suite):
+            continue
         if set(plan.labels) <= wanted and plan.only == tuple(only) and plan.repeats <= (repeats or suite.repeats):
             return store
     return None
+
+
+def _is_of_another_file(plan: RoundPlan, suite: Suite) -> bool:
+    """Two files of one name in two folders are two suites; a file that was moved is still the one."""
+    if plan.suite_path is None or suite.path is None:
+        return False
+    try:
+        return not find_suite(plan.suite_path).samefile(suite.path)
+    except (ResitError, OSError):
+        return False
 
 
 def _planned_settings(
@@ -310,6 +323,7 @@ def _round_plan(
     return new.model_copy(
         update={
             "id": former.id,
+            "suite_path": portable_path(suite.path) or former.suite_path,
             "created_at": former.created_at,
             "rule_digest": former.rule_digest,
             "rule_set_at": former.rule_set_at,

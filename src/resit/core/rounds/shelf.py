@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -141,7 +142,7 @@ def portable_path(path: Path | None) -> str | None:
     """A suite's path as a round keeps it, readable on another machine: a sample by name, the home folder as `~`."""
     if path is None:
         return None
-    full = path.absolute()
+    full = Path(os.path.abspath(path))  # `..` must not stand in it
     if any(full == sample.absolute() for sample in sample_suites()):
         return f"{SAMPLE}{path.stem}"
     try:
