@@ -371,6 +371,13 @@ def test_a_local_server_needs_no_key(tmp_path: Any) -> None:
     make_client("anthropic", Endpoint("http://127.0.0.1:9", "--base-url"), cwd=tmp_path, models=TABLE, environ={})
 
 
+def test_a_key_that_models_toml_names_must_be_there(tmp_path: Any) -> None:
+    named = Endpoint("http://127.0.0.1:9", "models.toml", "TEAM_KEY")
+    with pytest.raises(KeyMissing, match="TEAM_KEY is neither in the environment nor"):
+        make_client("anthropic", named, cwd=tmp_path, models=TABLE, environ={})
+    make_client("anthropic", named, cwd=tmp_path, models=TABLE, environ={"TEAM_KEY": KEY})
+
+
 def test_an_unknown_provider_is_named(tmp_path: Any) -> None:
     with pytest.raises(ConfigError, match="unknown provider 'openia': it can be anthropic"):
         make_client("openia", Endpoint("http://127.0.0.1:9", "default"), cwd=tmp_path, models=TABLE)

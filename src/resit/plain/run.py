@@ -15,7 +15,7 @@ from pathlib import Path
 from resit.core.calling.models import known_models, provider_for, resolve_model
 from resit.core.config import ModelsFile, load_models_file
 from resit.core.errors import Unpriced, UsageError
-from resit.core.records import EFFORTS, Effort, Setting
+from resit.core.records import EFFORTS, Attempt, Effort, Outcome, Setting
 from resit.core.rounds.events import RoundEnded
 from resit.core.rounds.runner import Runner
 from resit.core.rounds.session import Prepared, prepare_round
@@ -223,9 +223,15 @@ def _say_why_open(found: Opened) -> None:
     for key, entry in found.graded.entries.items():
         if unsettled(entry.row):
             record = found.store.read(key)
-            fault = record.attempts[-1].fault if record is not None and record.attempts else None
-            causes[
-                fault.said if fault is not None else f"the reply is {_UNFAIR.get(entry.row.outcome, 'no answer')}"
-            ] += 1
+            if record is not None and record.attempts:
+                causes[_cause(record.attempts[-1], entry.row.outcome)] += 1
     for said, count in causes.most_common(_CAUSES):
         note(f"{plural(count, 'run')} without a fair answer: {said}")
+
+
+def _cause(last: Attempt, outcome: Outcome) -> str:
+    if last.fault is not None:
+        return last.fault.said
+    if outcome == "cut_off" and last.reply is not None and last.reply.stop != "cut_off":
+        return "the context window was full" if last.reply.stop == "context_full" else "its thinking never ended"
+    return f"the reply is {_UNFAIR.get(outcome, 'no answer')}"

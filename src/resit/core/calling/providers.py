@@ -22,7 +22,8 @@ def key_for(endpoint: Endpoint, cwd: Path, environ: Mapping[str, str] | None = N
     if endpoint.key is None:
         return None
     key = find_key(endpoint.key, cwd, environ)
-    if key is None and endpoint.official:
+    # A server of the person's own may take no key, unless `models.toml` names the one it takes.
+    if key is None and (endpoint.official or endpoint.source == "models.toml"):
         raise KeyMissing(
             f"{endpoint.key} is neither in the environment nor in a .env file here or above",
             hint=f"set {endpoint.key}, or try resit demo, which needs none",
