@@ -220,12 +220,12 @@ class EditStore:
         self._data, self._edits = data, edits
 
     def append(self, edit: Edit) -> Edit:
-        """Keep one more edit, and return it as it was kept: its time in UTC, to the second.
+        """Keep one more edit, and return it as it was kept: its time in UTC.
 
         Raises:
             EditError: The file changed underneath, the edit cannot be written in it, or the disk refuses.
         """
-        kept = edit.replaced(at=edit.at.astimezone(UTC).replace(microsecond=0))
+        kept = edit.replaced(at=edit.at.astimezone(UTC))
         try:
             _check_value(kept)
             block = self.text_of(kept).encode()

@@ -273,7 +273,7 @@ class Reviewing(ResitScreen):
 
 def _now() -> datetime:
     """To the second, as the file keeps it."""
-    return datetime.now(UTC).replace(microsecond=0)
+    return datetime.now(UTC)
 
 
 def _flipped(flips: tuple[Flip, ...]) -> str:
