@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -16,7 +17,9 @@ from resit.core.printable import one_line
 from resit.tui.figures import count, money, short_setting, when
 
 if TYPE_CHECKING:
+    from resit.core.records import Row
     from resit.core.rounds.plan import RoundPlan
+    from resit.core.rounds.store import RoundStore
     from resit.core.suite import Suite
 
 
@@ -63,16 +66,17 @@ def past_rounds(suite: Suite, limit: int | None = None) -> tuple[PastRound, ...]
 
 
 def _past(path: Path, suite: Suite) -> PastRound:
+    from resit.core.judging.evidence import weigh
     from resit.core.rounds.graded import GradedRound
+    from resit.core.rounds.regrade import graded_by
     from resit.core.rounds.store import RoundStore
-    from resit.core.scoring.grid import build_grid
 
     try:
         store = RoundStore.open(path)
         plan = store.plan()
         rows = GradedRound(store).remembered_rows()
-        questions = plan.questions(suite)
-        grid = build_grid(rows, questions, [planned.setting for planned in plan.settings])
+        asked = graded_by(store.suite(), suite)
+        grid = weigh(store.id, plan, asked, _as_reviewed(store, plan, rows)).grid
         kept = sum(1 for _ in store.marks())
     except (ResitError, OSError) as error:
         return PastRound(path, None, problem=str(error))
@@ -82,12 +86,27 @@ def _past(path: Path, suite: Suite) -> PastRound:
         path=path,
         plan=plan,
         kept=kept,
-        planned=len(questions) * len(plan.settings) * plan.repeats,
+        planned=len(plan.questions(asked)) * len(plan.settings) * plan.repeats,
         marks=tuple(Mark(label, s.lowest_full, s.of) for label, s in grid.summaries.items()),
         cost_usd=None if unknown and not known else sum(known, Decimal(0)),
         at_least=bool(unknown and known),
         running_pid=store.runner_pid(),
     )
+
+
+def _as_reviewed(store: RoundStore, plan: RoundPlan, rows: Iterable[Row]) -> list[Row]:
+    """Remembered rows with the verdicts of now: a verdict is written without grading anything again."""
+    from resit.core.records import run_key
+    from resit.core.rounds.reviews import read_reviews
+
+    reviews = read_reviews(store)
+    settings = {planned.setting.label: planned.setting for planned in plan.settings}
+    found = []
+    for row in rows:
+        review = reviews.get(run_key(row.question, settings[row.setting], row.run)) if row.setting in settings else None
+        verdict = review.verdict if review else None
+        found.append(row if row.verdict == verdict else replace(row, verdict=verdict))
+    return found
 
 
 def last_rounds(suite: Suite, limit: int = 3) -> tuple[Content, ...]:

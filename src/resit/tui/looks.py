@@ -82,6 +82,9 @@ THEME_ORDER: tuple[str, ...] = (*(theme.name for theme in THEMES), "ansi-dark", 
 PASS, MISS, HALF, UNSETTLED = "✓", "✗", "½", "?"
 """Marks that stand beside every colour, so that nothing is said by colour alone."""
 
+LEFT_OUT = "–"
+"""Stands before what a verdict took out of the score."""
+
 _STYLES = {PASS: "$success", MISS: "$error", HALF: "$warning", UNSETTLED: "$warning"}
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from resit.core.records import Row
+from resit.core.scoring.grid import make_cell
 from resit.tui import figures
-from resit.tui.looks import PASS, mark
+from resit.tui.looks import LEFT_OUT, PASS, mark
 from resit.tui.widgets.table import Column, Shown, Tone
 
 if TYPE_CHECKING:
@@ -35,7 +37,10 @@ class QuestionsModel:
         self._questions = view.questions
         self._grid = view.grid
         self._labels = list(view.settings)
+        self._out = frozenset(view.evidence.questions_out)
+        self._rows_out = _rows_out(view)
         self._cells = {place: _cell_shown(cell) for place, cell in self._grid.cells.items()}
+        self._cells |= {place: _with_left_out(self._cells.get(place), rows) for place, rows in self._rows_out.items()}
         names = _names(self._labels)
         widths = self._setting_widths(names)
         self.columns: Sequence[Column] = (
@@ -57,12 +62,13 @@ class QuestionsModel:
     def cell(self, row: int, column: int) -> Shown:
         """Question, kind, what is accepted, then a setting's lowest."""
         question = self._questions[row]
+        out = question.id in self._out
         if column == 0:
-            return Shown(question.id, "strong")
+            return Shown(question.id, "dim" if out else "strong")
         if column == 1:
             return Shown(question.kind, "dim")
         if column == 2:
-            return Shown(self._accepts(question))
+            return Shown(self._accepts(question), "dim" if out else "")
         return self._cells.get((question.id, self._labels[column - 3]), Shown("·", "dim"))
 
     def sort_value(self, row: int, column: int) -> str | float | None:
@@ -100,6 +106,9 @@ class QuestionsModel:
         ]
         if any(s.second_mean is not None for s in summaries):
             lines.insert(1, ("second rule", lambda s: Shown(f"{s.second_lowest_full}/{s.of}", "dim")))
+        if self._rows_out:
+            out = Counter(label for (_, label), rows in self._rows_out.items() for _ in rows)
+            lines.append((f"{LEFT_OUT} left out", lambda s: Shown(figures.count(out[s.setting.label], "run"), "dim")))
         return [
             [Shown(name, "strong"), Shown(""), Shown(""), *(line(summary) for summary in summaries)]
             for name, line in lines
@@ -134,8 +143,25 @@ def _cell_shown(cell: Cell) -> Shown:
     return _scored(cell.lowest, text)
 
 
+def _rows_out(view: RoundView) -> dict[tuple[str, str], list[Row]]:
+    """Runs that a verdict leaves out, by question and setting."""
+    found: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    if view.evidence.questions_out or view.evidence.runs_out:
+        for row in view.rows:
+            if view.left_out(row):
+                found[row.question, row.setting].append(row)
+    return dict(found)
+
+
+def _with_left_out(counting: Shown | None, rows: Sequence[Row]) -> Shown:
+    """What counts, and how many runs do not; where nothing counts, what was left out, dimmed."""
+    if counting is not None:
+        return Shown(f"{counting.text} {LEFT_OUT}{len(rows)}", counting.tone)
+    return Shown(f"{LEFT_OUT} {_cell_shown(make_cell(rows)).text}", "dim")
+
+
 def _lowest(summary: SettingSummary) -> Shown:
-    full = summary.lowest_full == summary.of
+    full = 0 < summary.of == summary.lowest_full
     return Shown(f"{PASS if full else ' '} {summary.lowest_full}/{summary.of}", "good" if full else "strong")
 
 
@@ -215,9 +241,11 @@ class RunsModel:
 
     columns: Sequence[Column] = tuple(field.column for field in _FIELDS)
 
-    def __init__(self, keys: Sequence[str], rows: Sequence[Row], summary: str = "") -> None:
-        """Show `rows`, whose names are `keys`."""
-        self._keys, self._rows = keys, rows
+    def __init__(
+        self, keys: Sequence[str], rows: Sequence[Row], summary: str = "", out: Set[str] = frozenset()
+    ) -> None:
+        """Show `rows`, whose names are `keys`; the questions in `out` do not count."""
+        self._keys, self._rows, self._out = keys, rows, out
         blank = [Shown("")] * (len(self.columns) - 1)
         self.summaries: Sequence[Sequence[Shown]] = [[Shown(summary, "strong"), *blank]] if summary else []
 
@@ -237,7 +265,9 @@ class RunsModel:
         """One field of a run; a miss that is read looks read."""
         found = self._rows[row]
         shown = _FIELDS[column].shown(found)
-        if found.verdict is not None and column in (0, 3):
+        if column == 3 and (found.verdict == "setup" or found.question in self._out):
+            return Shown(f"{LEFT_OUT} {shown.text}", "dim")
+        if (found.verdict is not None or found.question in self._out) and column in (0, 3):
             return Shown(shown.text, "dim")
         return shown
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from resit.core import paths
 from resit.core.edits import EditStore
 from resit.core.errors import EditError, ResitError, RoundError
+from resit.core.judging.evidence import Evidence, reweigh, weigh
 from resit.core.records import Row, RunRecord, Setting, VerdictWord, run_key
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.plan import RoundPlan, build_request
@@ -20,10 +21,11 @@ from resit.core.rounds.reviews import Review, read_reviews, set_review
 from resit.core.rounds.shelf import present_suite
 from resit.core.rounds.store import RoundStore, find_rounds
 from resit.core.scoring.grade import Grade, grade
-from resit.core.scoring.grid import Grid, build_grid, make_row, update_grid
+from resit.core.scoring.grid import Grid, make_row
 from resit.core.scoring.misses import failed_names, grader_suspects
 from resit.core.suite import Edit, Question, Suite
 from resit.core.suite_file import edit_faults, edits_file, load_suite
+from resit.tui.figures import count
 from resit.tui.filters import below_full
 
 if TYPE_CHECKING:
@@ -75,7 +77,7 @@ class RoundView:
         self._endpoints = {p.setting.label: p.endpoint for p in self.plan.settings}
         self._order: list[str] = []
         self._rows: dict[str, Row] = {}
-        self._grid: Grid | None = None
+        self._evidence: Evidence | None = None
         self._misses: list[str] | None = None
         self._places: dict[str, int] = {}
         self.damaged = 0
@@ -129,8 +131,11 @@ class RoundView:
         return self._question_at[row.question], self._label_at[row.setting], row.run
 
     def _renew(self) -> None:
-        self._grid = self._misses = None
+        self._evidence = self._misses = None
         self._places = {key: at for at, key in enumerate(self._order)}
+        self._of_question: dict[str, list[str]] = {}
+        for key in self._order:
+            self._of_question.setdefault(self._rows[key].question, []).append(key)
 
     def _read_suite(self) -> Suite | None:
         found, self.suite_problem = present_suite(self.plan)
@@ -165,17 +170,28 @@ class RoundView:
         return key in self._rows
 
     @property
+    def evidence(self) -> Evidence:
+        """The runs that count once verdicts are weighed: every score that is shown comes from these."""
+        if self._evidence is None:
+            self._evidence = weigh(self.store.id, self.plan, self.suite, self.rows, self.reviews)
+        return self._evidence
+
+    @property
     def grid(self) -> Grid:
-        """All cells and summaries."""
-        if self._grid is None:
-            self._grid = build_grid(
-                self.rows,
-                self.questions,
-                [planned.setting for planned in self.plan.settings],
-                repeats=self.plan.repeats,
-                max_tokens=self.suite.max_tokens,
-            )
-        return self._grid
+        """Cells and summaries of what counts."""
+        return self.evidence.grid
+
+    def left_out(self, row: Row) -> bool:
+        """Whether a verdict takes this run, or its whole question, out of the score."""
+        return row.verdict == "setup" or row.question in self.evidence.questions_out
+
+    @property
+    def left_out_said(self) -> str:
+        """`left out: 1 question, 2 runs`, the runs being those of other questions; empty when all counts."""
+        questions, runs = len(self.evidence.questions_out), len(self.evidence.runs_out)
+        parts = [count(questions, "question")] if questions else []
+        parts += [count(runs, "run")] if runs else []
+        return f"left out: {', '.join(parts)}" if parts else ""
 
     @property
     def misses(self) -> list[str]:
@@ -191,7 +207,7 @@ class RoundView:
 
     def of_question(self, question: str) -> list[str]:
         """Keys of all runs of a question, in order."""
-        return [key for key in self._order if self._rows[key].question == question]
+        return self._of_question.get(question, [])
 
     def miss(self, key: str) -> Miss:
         """All that a pane shows of that run."""
@@ -311,15 +327,25 @@ class RoundView:
         return edits_file(self.current)
 
     def _regraded(self, edit: Edit) -> tuple[Flip, ...]:
-        grid = self._grid
+        evidence, known, weights = self._evidence, self._rows, self._weights()
         before = [self._rows[key] for key in self.of_question(edit.question)]
         self.current = load_suite(self._suite_path())
         self.reload()
         after = [self._rows[key] for key in self.of_question(edit.question)]
-        if grid is not None and edit.what != "weight":
+        if evidence is not None and weights == self._weights() and self._only_differs_in(edit.question, known):
             # Only the cells of one question are others; making all of them anew took 0.4 s at 30,000.
-            self._grid = update_grid(grid, edit.question, after)
+            self._evidence = reweigh(evidence, self.plan, self.suite, edit.question, after)
         return compare(before, after, self.store.id)
+
+    def _weights(self) -> list[float]:
+        return [question.weight for question in self.questions]
+
+    def _only_differs_in(self, question: str, known: dict[str, Row]) -> bool:
+        """Whether all rows of other questions are those of `known`: nothing else changed on disk meanwhile."""
+        rows = self._rows
+        return known.keys() == rows.keys() and all(
+            row is known[key] or row == known[key] for key, row in rows.items() if row.question != question
+        )
 
     def settle(self, key: str, verdict: VerdictWord | None, note: str) -> None:
         """Write a verdict and a note down.

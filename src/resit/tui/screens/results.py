@@ -16,6 +16,7 @@ from resit.core.errors import ResitError
 from resit.core.printable import one_line
 from resit.core.rounds.plan import since_said
 from resit.core.rounds.store import RoundStore
+from resit.core.scoring.grid import settled_score
 from resit.tui import figures
 from resit.tui.filters import HELP, below_full, parse_filter
 from resit.tui.messages import ProgressChanged, RoundOver, SuiteChanged
@@ -149,7 +150,8 @@ class ResultsScreen(Reviewing):
         if self._shape == "questions":
             model: QuestionsModel | RunsModel = QuestionsModel(view)
         else:
-            model = RunsModel(view.keys, view.rows, figures.count(len(view.keys), "run"))
+            out = frozenset(view.evidence.questions_out)
+            model = RunsModel(view.keys, view.rows, figures.count(len(view.keys), "run"), out)
         self._models = model
         grid._keep = self._keeper(model)
         with self.prevent(ResultsGrid.Moved):
@@ -178,6 +180,8 @@ class ResultsScreen(Reviewing):
         parts = [f"strict {sum(s.lowest_full for s in summaries)}/{of}"]
         if any(s.second_mean is not None for s in summaries):
             parts.append(f"second rule {sum(s.second_lowest_full for s in summaries)}/{of}")
+        if view.left_out_said:
+            parts.append(view.left_out_said)
         rule = f"rule of {figures.day(view.plan.rule_set_at)}"
         since = since_said(view.plan, view.suite)
         parts.append(f"{rule}, {since}" if since else rule)
@@ -232,7 +236,12 @@ class ResultsScreen(Reviewing):
         keys = [k for k in self._view.of_question(question) if label is None or self._view.row(k).setting == label]
         if self._key in keys:
             return self._key
-        return min(keys, key=lambda key: _lowness(self._view.row(key).score), default=None)
+        return min(keys, key=self._lowness, default=None)
+
+    def _lowness(self, key: str) -> tuple[bool, float]:
+        row = self._view.row(key)
+        score = settled_score(row)
+        return self._view.left_out(row), 0.5 if score is None else score
 
     def _show_pane(self) -> None:
         key = self._key
@@ -364,7 +373,3 @@ class ResultsScreen(Reviewing):
         to_pane = not pane.has_focus
         self.set_class(to_pane, "-pane")
         (pane if to_pane else grid).focus()
-
-
-def _lowness(score: float | None) -> float:
-    return 0.5 if score is None else score
