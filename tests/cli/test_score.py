@@ -134,6 +134,7 @@ def test_answers_to_no_question_are_named(tmp_path: Path, capsys: pytest.Capture
     [
         ("[]", "no answers by question id"),
         ("{}", "no answers by question id"),
+        ('{"models": {}}', "no answers by question id"),
         ("not json", "is not JSON"),
         ('{"a": "1", "a": "2"}', "'a' is given twice"),
         ('{"a": NaN}', "is not JSON"),

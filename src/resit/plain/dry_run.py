@@ -42,7 +42,7 @@ def _settings_table(prepared: Prepared) -> str:
         price, label = planned.price, planned.setting.label
         source = "no price" if price is None else price.label + (", old" if price.stale(today) else "")
         rows.append([label, str(todo[label]), source])
-    return table(("setting", "to do", "price"), rows, right=(1,), limit=60)
+    return table(("setting", "to do", "price from"), rows, right=(1,), limit=60)
 
 
 def _print_money(prepared: Prepared, expected: Estimate) -> None:

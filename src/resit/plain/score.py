@@ -94,7 +94,7 @@ def read_replies(path: Path) -> tuple[Saved, ...]:
         raise UsageError(f"{path} cannot be read ({error.strerror})") from None
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{path} is not JSON ({error})", hint=_SHAPES) from None
-    if not isinstance(data, dict) or not data:
+    if not isinstance(data, dict) or not data or data.get("models") == {}:
         raise UsageError(f"{path} holds no answers by question id", hint=_SHAPES)
     models = data.get("models")
     if isinstance(models, dict):
