@@ -1,6 +1,6 @@
 """The programs that `bench_screens.py` measures in a terminal.
 
-    python tests/bench/screen_apps.py bare | results QUESTIONS SETTINGS REPEATS | live PER_S SECONDS | rows COUNT
+python tests/bench/screen_apps.py bare | results QUESTIONS SETTINGS REPEATS | live PER_S SECONDS | rows COUNT
 """
 
 from __future__ import annotations

@@ -4,52 +4,86 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual.app import ComposeResult
-from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.geometry import Size
-from textual.widget import Widget
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.visual import Visual
 
 from resit.tui.miss_text import pane_text
 
 if TYPE_CHECKING:
     from resit.tui.round_view import Miss
 
-
-class MissText(Widget):
-    """The text of the pane, laid out for the width it gets."""
-
-    miss: Miss | None = None
-    empty = ""
-
-    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """Lines at that width."""
-        return self._text(width).plain.count("\n") + 1
-
-    def render(self) -> Content:
-        """The miss, or why there is none."""
-        return self._text(self.content_size.width)
-
-    def _text(self, width: int) -> Content:
-        if self.miss is None:
-            return Content.styled(self.empty, "$text-muted")
-        return pane_text(self.miss, width)
+_LEAST_WIDTH = 8
 
 
-class MissPane(VerticalScroll, can_focus=True):
-    """Shows a `Miss`; keys that change something belong to the screen round it."""
+class MissPane(ScrollView, can_focus=True):
+    """Shows a `Miss`; keys that change something belong to the screen round it.
 
-    def compose(self) -> ComposeResult:
-        """One text."""
-        yield MissText(id="miss-text")
+    Its lines are made once for each run and width. With a text widget inside, every step of the grid's cursor laid
+    the whole screen out anew and took three times as long.
+    """
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        """Show nothing yet."""
+        super().__init__(id=id, classes=classes)
+        self._miss: Miss | None = None
+        self._empty = ""
+        self._content = Content("")
+        self._strips: list[Strip] = []
 
     def show(self, miss: Miss | None, empty: str = "Nothing to read.") -> None:
         """Show that run; from the top when it is another one."""
-        text = self.query_one(MissText)
-        other = miss is None or text.miss is None or miss.key != text.miss.key
-        text.miss, text.empty = miss, empty
-        text.refresh(layout=True)
+        other = miss is None or self._miss is None or miss.key != self._miss.key
+        self._miss, self._empty = miss, empty
         place = "" if miss is None else f"miss {miss.number} of {miss.of}" if miss.number else "full marks"
         self.border_title = Content(place)
+        self._lay_out()
         if other:
-            self.scroll_home(animate=False)
+            self.scroll_to(0, 0, animate=False, immediate=True)
+
+    def on_resize(self) -> None:
+        """Wrap for the width there is."""
+        self._lay_out()
+
+    def notify_style_update(self) -> None:
+        """Other colours: nothing drawn before is right."""
+        super().notify_style_update()
+        self._draw_lines()
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """The mouse marks other text."""
+        self._draw_lines()
+        super().selection_updated(selection)
+
+    def _lay_out(self) -> None:
+        if self._miss is None:
+            self._content = Content.styled(self._empty, "$text-muted")
+        else:
+            self._content = pane_text(self._miss, self._width)
+        self._draw_lines()
+        # Never lower than the pane: another height would have the whole screen laid out anew for each short text.
+        height = max(len(self._strips), self.scrollable_content_region.height)
+        self.virtual_size = Size(self._width, height)
+        self.refresh()
+
+    @property
+    def _width(self) -> int:
+        return max(_LEAST_WIDTH, self.scrollable_content_region.width)
+
+    def _draw_lines(self) -> None:
+        if self.is_attached:
+            self._strips = Visual.to_strips(self, self._content, self._width, None, self.visual_style, pad=True)
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the text."""
+        at = y + self.scroll_offset.y
+        if at < len(self._strips):
+            return self._strips[at]
+        return Strip.blank(self._width, self.visual_style.rich_style)
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """What the mouse marked."""
+        return selection.extract(self._content.plain), "\n"
