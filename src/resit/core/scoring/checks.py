@@ -20,7 +20,7 @@ from resit.core.scoring.normalise import answer_part, clean, fold_case, visible
 from resit.core.scoring.number_rules import judge_numeric
 from resit.core.scoring.regexes import LIMIT_S, judge_regex
 from resit.core.scoring.tables import find_table
-from resit.core.scoring.texts import UNSPACED, cleaned_forms, find_form, judge_exact
+from resit.core.scoring.texts import LONGEST, UNSPACED, cleaned_forms, find_form, judge_exact
 from resit.core.scoring.words import count_lines, count_words, first_line, last_line, tidy
 
 __all__ = ["CheckResult", "check_faults", "parse_check", "run_checks", "share"]
@@ -194,7 +194,7 @@ def _stands_at_edge(wanted: str, text: str, starts: bool) -> bool:
 
 def _line(line: str, value: str, which: str) -> _Word:
     """Whether a line equals the text, cleaned as `exact` does."""
-    passed = clean(line) == clean(value) != ""
+    passed = len(line) <= LONGEST + 20 * len(value) and clean(line) == clean(value) != ""
     return passed, f"the {which} line is {quoted(line)}" + ("" if passed else f", not {quoted(value)}")
 
 

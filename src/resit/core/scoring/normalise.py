@@ -71,6 +71,11 @@ def visible(text: str) -> bool:
     return (first.isascii() and first.isalnum()) or _SEEN.search(text) is not None
 
 
+def longer_than(most: int, text: str) -> bool:
+    """Whether more than `most` characters stand from the first to the last that can be seen; makes no copy."""
+    return len(text) > most and _SEEN.search(text, _first_seen(text, 0) + most) is not None
+
+
 _TAGS: Final = "think|thinking|thought|thoughts|reasoning|reflection|scratchpad|analysis"
 _OPEN: Final = re.compile(rf"<({_TAGS})>", re.IGNORECASE)
 _CLOSE: Final = re.compile(rf"(?<![`\"'])</({_TAGS})>", re.IGNORECASE)
@@ -129,22 +134,26 @@ def fold_case(text: str) -> str:
     """The text without its case; a dot left over from a dotted capital I goes with it."""
     if text.isascii():
         return text.lower()
-    return _in_pieces(text, str.casefold).replace("i̇", "i")
+    if len(text) <= _PIECE:
+        return text.casefold().replace("i̇", "i")
+    text = _in_pieces(text, str.casefold)
+    return text.replace("i̇", "i")
 
 
 def _in_pieces(text: str, change: Callable[[str], str]) -> str:
     """`change` applied piece by piece, never cutting between a letter and its marks."""
     if len(text) <= _PIECE:
         return change(text)
-    pieces, start = [], 0
+    changed, start = bytearray(), 0  # UTF-8, for a list of pieces takes four bytes a character
     while start < len(text):
         end = min(start + _PIECE, len(text))
         # A line end or an ASCII character begins anew; one that never comes within a piece is cut hard.
         while end < len(text) and not text[end].isascii() and end - start < 2 * _PIECE:
             end += 1
-        pieces.append(change(text[start:end]))
+        changed += change(text[start:end]).encode("utf-8", "surrogatepass")
         start = end
-    return "".join(pieces)
+    del text
+    return changed.decode("utf-8", "surrogatepass")
 
 
 def bare(text: str) -> str:
@@ -237,8 +246,7 @@ def _cleaned(text: str, case: bool) -> str:
         if quick[:1] not in _WRAPS and "  " not in quick and "," not in quick:
             quick = quick[:-1].rstrip(" ") if quick.endswith(".") else quick
             return quick if case else quick.lower()
-    text = bare(text)
-    return drop_grouping(text if case else fold_case(text))
+    return drop_grouping(bare(text) if case else fold_case(bare(text)))
 
 
 # One reply is cleaned for its rule, the second rule, each trap and each check: a few texts are enough to remember.

@@ -15,7 +15,7 @@ from typing import Final, assert_never
 from resit.core.rule import NumberInReply, NumberRule, Numeric
 from resit.core.scoring import units
 from resit.core.scoring.judged import Judged, listed, quoted
-from resit.core.scoring.normalise import UNSEEN, bare, clean, unwrap
+from resit.core.scoring.normalise import bare, clean, longer_than, unwrap
 from resit.core.scoring.numbers import DecimalMark, Number, Reading, find_numbers, places, prepare, unit_word
 
 MOST_NUMBERS: Final = 30_000
@@ -124,7 +124,7 @@ def judge_numeric(rule: Numeric, accept: tuple[str, ...], text: str) -> Judged:
     if rule.plain:
         return _judge_plain(rule, accept, text, whole=True)
     accepted = accepted_numbers(accept, rule.decimal, rule.unit, False)
-    if len(text) > _LONGEST and len(text.strip(UNSEEN)) > 10 * _LONGEST:
+    if longer_than(10 * _LONGEST, text):
         return Judged(False, text, accepted.forms, "the reply is far too long to be one number")
     reply = bare(text)
     number, shown = _read_whole(reply, Reading(rule.decimal, rule.unit))

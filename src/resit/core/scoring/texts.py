@@ -9,8 +9,10 @@ from typing import Final
 
 from resit.core.rule import Contains, Exact
 from resit.core.scoring.judged import Judged, listed, quoted
-from resit.core.scoring.normalise import clean
+from resit.core.scoring.normalise import clean, longer_than
 
+LONGEST: Final = 200_000
+"""Characters of a reply that can be one accepted form, and twenty times the form where it is long itself."""
 _TRIES: Final = 200_000
 """Occurrences of a form that are looked at before the search ends: hostile texts are made of near hits."""
 
@@ -30,7 +32,10 @@ def cleaned_forms(accept: tuple[str, ...], case: bool, plain: bool) -> tuple[str
 
 def judge_exact(rule: Exact, accept: tuple[str, ...], text: str) -> Judged:
     """Whether the cleaned reply equals a cleaned accepted form."""
-    reply, forms = clean(text, case=rule.case, plain=rule.plain), cleaned_forms(accept, rule.case, rule.plain)
+    forms = cleaned_forms(accept, rule.case, rule.plain)
+    if len(text) > LONGEST and longer_than(LONGEST + 20 * max(map(len, accept), default=0), text):
+        return Judged(False, text, forms, "the reply is far too long to be what is accepted")
+    reply = clean(text, case=rule.case, plain=rule.plain)
     if reply and reply in forms:
         return Judged(True, reply, forms, f"{quoted(reply)} is what is accepted")
     return Judged(False, reply, forms, f"{quoted(reply)} is not {listed(forms)}")
