@@ -232,8 +232,9 @@ async def test_rounds_are_listed_opened_and_two_of_them_compared(tmp_path: Path)
     path = tmp_path / "short-answers.toml"
     path.write_text(SUITE, encoding="utf-8")
     suite = load_suite(path)
-    keep_round(suite, ANSWERS, name="20261128-1402")
-    keep_round(suite, {**ANSWERS, ("minutes", "sonnet"): ("210", "210")}, name="20261129-1000")
+    wrong = {**ANSWERS, ("minutes", "sonnet"): ("210 minutes", "210 minutes")}
+    keep_round(suite, wrong, name="20261128-1402")
+    keep_round(suite, {**wrong, ("minutes", "sonnet"): ("210", "210")}, name="20261129-1000")
     app = ResitApp(first=RoundsScreen(suite))
     async with app.run_test(size=SIZE) as pilot:
         shown = await until_seen(pilot, "2 rounds")
@@ -248,6 +249,7 @@ async def test_rounds_are_listed_opened_and_two_of_them_compared(tmp_path: Path)
         fixed = next(line for line in shown.splitlines() if "✓ fixed" in line)
         assert "minutes" in fixed
         assert "210 minutes" in fixed
+        assert "No difference is shown" in shown
         await press(pilot, "f", "s", "escape")
         await press(pilot, "enter")
         await until_seen(pilot, "strict")

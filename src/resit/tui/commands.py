@@ -65,7 +65,7 @@ SCREENS: dict[str, tuple[Command, ...]] = {
     ),
     "compare": _group(
         "compare",
-        ("f", "changes", "changes only", "Show only what is not right in both rounds, or everything"),
+        ("f", "changes", "changes only", "Show only what is below full marks in a round, or everything"),
         ("s", "sort", "sort", "Sort by the column the cursor is on; again turns it round"),
     ),
     "spend": _group(
@@ -112,6 +112,8 @@ SCREENS: dict[str, tuple[Command, ...]] = {
         ("n", "note", "note", "Write a note on this run"),
         ("z", "undo", "undo", "Take the last edit of this suite back"),
         ("slash", "filter", "filter", "Filter by words; `model:haiku`, `kind:dates`, `>2s` and such combine"),
+        ("w", "write_note", "write note", "Write this round's result as a note into its folder, your own words kept"),
+        ("c", "compare", "compare", "Compare this round with the last round of the suite before it"),
         ("r", "owed", "", "Ask what this round still owes: runs without a fair answer, and new ones"),
         ("R", "again", "", "Ask the run in front again; its reply so far is kept as an earlier attempt"),
         ("y", "copy", "copy", "Copy the reply to the clipboard, over ssh too"),

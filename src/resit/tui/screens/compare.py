@@ -1,8 +1,9 @@
-"""Two rounds of a suite side by side: fixed, broken, still wrong, not in both."""
+"""Two rounds of a suite side by side: what may be concluded, then each question that both answered."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -12,36 +13,39 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from resit.core.errors import ResitError
+from resit.core.judging.compare import CHANGES, Change, Comparison, Pair, compare, compare_rounds
+from resit.core.judging.naming import gather_both
 from resit.core.printable import one_line
+from resit.core.scoring.grid import settled_score
 from resit.tui.figures import score, short_setting, when
-from resit.tui.pairing import ORDER, Change, Pair, counts, pair_rows, unequal
 from resit.tui.screens.base import ResitScreen
 from resit.tui.widgets.plain import PlainStatic
 from resit.tui.widgets.table import Column, ResultsGrid, Shown, Tone
 
 if TYPE_CHECKING:
+    from resit.core.judging.evidence import Evidence
     from resit.core.records import Row
+    from resit.core.scoring.grid import Cell
     from resit.core.suite import Suite
 
 _SIGNS: dict[Change, tuple[str, Tone]] = {
     "broken": ("✗", "bad"),
     "fixed": ("✓", "good"),
-    "still wrong": ("✗", "half"),
-    "unsettled": ("?", "half"),
-    "only before": ("-", "dim"),
-    "only now": ("+", "dim"),
-    "right in both": ("✓", "dim"),
+    "noise": ("~", "half"),
+    "still missed": ("✗", "half"),
+    "held": ("✓", "dim"),
 }
 
 
 class PairLines:
-    """One row a question and setting."""
+    """One row a question and setting, what changed first."""
 
     summaries: Sequence[Sequence[Shown]] = ()
 
-    def __init__(self, pairs: Sequence[Pair], width: int) -> None:
-        """Show `pairs` in `width` cells."""
-        self.pairs = pairs
+    def __init__(self, comparisons: Sequence[Comparison], width: int) -> None:
+        """Show the pairs of `comparisons` in `width` cells."""
+        pairs = [(_sides(found), pair) for found in comparisons for pair in found.pairs]
+        self.pairs: Sequence[tuple[str, Pair]] = sorted(pairs, key=lambda entry: CHANGES.index(entry[1].change))
         reply = max(14, (width - 78) // 2)
         self.columns = (
             Column("question", "question", 18),
@@ -59,43 +63,74 @@ class PairLines:
 
     def row_id(self, row: int) -> str:
         """Question and setting."""
-        return f"{self.pairs[row].question}\n{self.pairs[row].setting}"
+        setting, pair = self.pairs[row]
+        return f"{pair.question.id}\n{setting}"
 
     def cell(self, row: int, column: int) -> Shown:
         """What stands there."""
-        pair = self.pairs[row]
+        setting, pair = self.pairs[row]
         sign, tone = _SIGNS[pair.change]
         cells = (
-            Shown(pair.question),
-            Shown(short_setting(pair.setting)),
+            Shown(pair.question.id),
+            Shown(setting),
             Shown(f"{sign} {pair.change}", tone),
-            Shown(_score(pair.before)),
-            Shown(_score(pair.now)),
+            Shown(score(pair.before.lowest)),
+            Shown(score(pair.after.lowest)),
             Shown(_said(pair.before), "dim"),
-            Shown(_said(pair.now)),
+            Shown(_said(pair.after)),
         )
         return cells[column]
 
     def sort_value(self, row: int, column: int) -> str | float | None:
         """Changes in their order, scores by size, the rest as words."""
-        pair = self.pairs[row]
+        pair = self.pairs[row][1]
         match self.columns[column].key:
             case "change":
-                return ORDER.index(pair.change)
+                return CHANGES.index(pair.change)
             case "before":
-                return pair.before.score if pair.before else None
+                return pair.before.lowest
             case "now":
-                return pair.now.score if pair.now else None
+                return pair.after.lowest
             case _:
                 return self.cell(row, column).text
 
 
-def _score(row: Row | None) -> str:
-    return "" if row is None else score(row.score)
+def _sides(found: Comparison) -> str:
+    before, after = short_setting(found.before.label), short_setting(found.after.label)
+    return after if before == after else f"{before} → {after}"
 
 
-def _said(row: Row | None) -> str:
-    return "" if row is None or row.reply is None else one_line(row.reply, 200)
+def _said(cell: Cell) -> str:
+    """The reply of the lowest run."""
+    scored = [row for row in cell.runs if settled_score(row) is not None]
+    lowest: Row | None = min(scored, key=lambda row: settled_score(row) or 0.0, default=None)
+    return "" if lowest is None or lowest.reply is None else one_line(lowest.reply, 200)
+
+
+def _held_together(before: Evidence, after: Evidence) -> tuple[Comparison, ...]:
+    """Every setting against itself; where each round has a single one, these two."""
+    found = compare_rounds(before, after)
+    if not found and len(before.labels) == len(after.labels) == 1:
+        return (compare(before, before.labels[0], after, after.labels[0]),)
+    return found
+
+
+def _told(comparisons: Sequence[Comparison]) -> Iterator[Content]:
+    """Counts, what makes the sides unequal, and what may be concluded of each setting."""
+    counts = Counter(pair.change for found in comparisons for pair in found.pairs)
+    yield Content(
+        " · ".join(f"{counts[change]:,} {change}" for change in CHANGES if counts[change]) or "nothing in both"
+    )
+    if not comparisons:
+        yield Content.styled("No setting is in both rounds: nothing can be compared.", "$warning")
+    for found in comparisons:
+        yield Content.assemble((f"{one_line(_sides(found), 60)}: ", "bold"), one_line(found.said, 400))
+    for line in _unequal(comparisons):
+        yield Content.styled(one_line(line, 400), "$warning")
+
+
+def _unequal(comparisons: Iterable[Comparison]) -> Iterable[str]:
+    return dict.fromkeys(line for found in comparisons for line in found.stated)
 
 
 class CompareScreen(ResitScreen):
@@ -107,7 +142,7 @@ class CompareScreen(ResitScreen):
         """Hold the round in `now` against the one in `before`, both under the suite's rules as they are now."""
         super().__init__()
         self._suite, self._paths = suite, (before, now)
-        self._pairs: tuple[Pair, ...] = ()
+        self._lines: PairLines | None = None
         self._changes_only = False
 
     def compose_body(self) -> ComposeResult:
@@ -128,27 +163,30 @@ class CompareScreen(ResitScreen):
 
         try:
             before, now = (open_round(path, suite=self._suite) for path in self._paths)
+            comparisons = _held_together(*gather_both(before, now))
         except ResitError as error:
             self.app.call_from_thread(self.query_one("#compare-head", PlainStatic).update, f" {error}")
             return
-        pairs = pair_rows(before.rows, now.rows)
-        head = [
-            Content.assemble(" ", (when(before.plan.created_at), "bold"), " → ", (when(now.plan.created_at), "bold"))
-        ]
-        head[0] = head[0] + f" · {counts(pairs)}"
-        head += [Content.styled(f" {said}", "$warning") for said in unequal(before, now)]
-        self.app.call_from_thread(self._show_pairs, pairs, Content("\n").join(head))
+        rounds = Content.assemble(
+            (when(before.plan.created_at), "bold"), " → ", (when(now.plan.created_at), "bold"), " · "
+        )
+        first, *rest = _told(comparisons)
+        head = Content("\n").join(Content(" ") + line for line in (rounds + first, *rest))
+        self.app.call_from_thread(self._show_pairs, comparisons, head)
 
-    def _show_pairs(self, pairs: tuple[Pair, ...], head: Content) -> None:
-        self._pairs = pairs
+    def _show_pairs(self, comparisons: Sequence[Comparison], head: Content) -> None:
         self.query_one("#compare-head", PlainStatic).update(head)
         table = self.query_one(ResultsGrid)
-        table.show_model(PairLines(pairs, table.size.width))
+        self._lines = PairLines(comparisons, table.size.width)
+        table.show_model(self._lines)
 
     def action_changes(self) -> None:
         """Only what differs, or everything."""
+        lines = self._lines
+        if lines is None:
+            return
         self._changes_only = not self._changes_only
-        keep = (lambda row: self._pairs[row].change != "right in both") if self._changes_only else None
+        keep = (lambda row: lines.pairs[row][1].change != "held") if self._changes_only else None
         self.query_one(ResultsGrid).keep_only(keep)
 
     def action_sort(self) -> None:

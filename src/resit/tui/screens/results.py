@@ -12,8 +12,6 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from resit.core.errors import ResitError
-from resit.core.printable import one_line
 from resit.core.rounds.plan import since_said
 from resit.core.rounds.store import RoundStore
 from resit.core.scoring.grid import settled_score
@@ -21,9 +19,8 @@ from resit.tui import figures
 from resit.tui.filters import HELP, below_full, parse_filter
 from resit.tui.messages import ProgressChanged, RoundOver, SuiteChanged
 from resit.tui.results_models import QuestionsModel, RunsModel
-from resit.tui.reviewing import Reviewing
+from resit.tui.round_actions import RoundActions
 from resit.tui.round_view import RoundView
-from resit.tui.screens.confirm import PreviewScreen
 from resit.tui.widgets.miss_pane import MissPane
 from resit.tui.widgets.plain import LineInput, PlainStatic
 from resit.tui.widgets.table import ResultsGrid
@@ -36,7 +33,7 @@ LIVE_S = 0.5
 """How often the grid follows a running round: the eye cannot read faster, and a cell is all of a question's runs."""
 
 
-class ResultsScreen(Reviewing):
+class ResultsScreen(RoundActions):
     """One round, as questions by settings or one row a run, with the miss pane."""
 
     GROUP: ClassVar[str] = "results"
@@ -322,43 +319,6 @@ class ResultsScreen(Reviewing):
         self.query_one("#grid-panel").border_title = Content(title)
         self._key = self._key_at_cursor()
         self._show_pane()
-
-    def action_owed(self) -> None:
-        """Ask what the round still owes."""
-        from resit.tui.starting import go_on
-
-        go_on(self.resit, self._view.store.path)
-
-    def action_again(self) -> None:
-        """Ask the run in front again, after saying what that calls."""
-        from resit.core.rounds.session import prepare_round
-        from resit.tui.starting import clients_for, start
-
-        if self._key is None:
-            self.say("No run is chosen.")
-            return
-        view = self._view
-        suite = view.current or view.asked
-        try:
-            prepared = prepare_round(
-                suite,
-                round=str(view.store.path),
-                again=(self._key,),
-                only=(view.row(self._key).question,),
-                clients=clients_for(view.settings.values()),
-            )
-        except ResitError as error:
-            self.say(str(error), severity="error")
-            return
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                start(self.resit, prepared, suite)
-
-        lines = [figures.count(len(prepared.plan.jobs), "call"), *prepared.notes]
-        body = Content("\n".join(one_line(line, 200) for line in lines))
-        keys = "enter asks · esc cancels"
-        self.resit.push_screen(PreviewScreen(f"Ask {view.row(self._key).question} again?", body, keys=keys), answered)
 
     def action_open(self) -> None:
         """The run in front, full screen."""

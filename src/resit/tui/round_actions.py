@@ -1,0 +1,104 @@
+"""What can be done with a round as a whole: write its note, compare it, ask what it owes or one run again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.content import Content
+
+from resit.core.errors import ResitError
+from resit.core.printable import one_line
+from resit.tui import figures
+from resit.tui.reviewing import Reviewing
+from resit.tui.screens.confirm import PreviewScreen
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from resit.core.suite import Suite
+    from resit.tui.round_view import RoundView
+
+
+class RoundActions(Reviewing):
+    """A screen that shows a whole round."""
+
+    @property
+    def view(self) -> RoundView:
+        """The round."""
+        raise NotImplementedError
+
+    @work(thread=True, exclusive=True, group="note", exit_on_error=False)
+    def action_write_note(self) -> None:
+        """Write the round's result down, and say where."""
+        from resit.core.judging.note import NOTE, write_note
+        from resit.core.judging.sheet import make_sheet
+        from resit.core.rounds.shelf import open_round
+
+        store, tell = self.view.store, self.app.call_from_thread
+        try:
+            said = write_note(store, make_sheet(open_round(store.path, suite=self.view.current)))
+        except (ResitError, OSError) as error:
+            tell(self.say, f"No note is written: {error}", severity="error")
+            return
+        tell(self.say, f"Written to {store.path / NOTE}." + (f" {said[0].upper()}{said[1:]}." if said else ""))
+
+    @work(thread=True, exclusive=True, group="compare", exit_on_error=False)
+    def action_compare(self) -> None:
+        """Hold this round against the one before it."""
+        from resit.core.judging.naming import round_before
+        from resit.core.rounds.shelf import open_round
+
+        suite, path, tell = self.view.current or self.view.suite, self.view.store.path, self.app.call_from_thread
+        try:
+            before = round_before(open_round(path, suite=suite))
+        except ResitError as error:
+            tell(self.say, str(error), severity="error")
+            return
+        if before is None:
+            tell(self.say, "This is the first round of the suite: there is none before it to compare with.")
+        else:
+            tell(self._compare_with, suite, before)
+
+    def _compare_with(self, suite: Suite, before: Path) -> None:
+        from resit.tui.screens.compare import CompareScreen
+
+        if self.is_current:
+            self.resit.push_screen(CompareScreen(suite, before, self.view.store.path))
+
+    def action_owed(self) -> None:
+        """Ask what the round still owes."""
+        from resit.tui.starting import go_on
+
+        go_on(self.resit, self.view.store.path)
+
+    def action_again(self) -> None:
+        """Ask the run in front again, after saying what that calls."""
+        from resit.core.rounds.session import prepare_round
+        from resit.tui.starting import clients_for, start
+
+        if self.key is None:
+            self.say("No run is chosen.")
+            return
+        view = self.view
+        suite = view.current or view.asked
+        try:
+            prepared = prepare_round(
+                suite,
+                round=str(view.store.path),
+                again=(self.key,),
+                only=(view.row(self.key).question,),
+                clients=clients_for(view.settings.values()),
+            )
+        except ResitError as error:
+            self.say(str(error), severity="error")
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                start(self.resit, prepared, suite)
+
+        lines = [figures.count(len(prepared.plan.jobs), "call"), *prepared.notes]
+        body = Content("\n".join(one_line(line, 200) for line in lines))
+        keys = "enter asks · esc cancels"
+        self.resit.push_screen(PreviewScreen(f"Ask {view.row(self.key).question} again?", body, keys=keys), answered)
