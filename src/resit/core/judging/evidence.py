@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
-from resit.core.judging.wording import counted, day
+from resit.core.judging.wording import day
 from resit.core.records import Row, Setting, run_key
 from resit.core.rounds.graded import shown
-from resit.core.rounds.plan import RoundPlan
+from resit.core.rounds.plan import RoundPlan, since_said
 from resit.core.rounds.reviews import Review, read_reviews
 from resit.core.rounds.shelf import OpenedRound
 from resit.core.rule import digest
@@ -162,8 +162,8 @@ def reweigh(before: Evidence, plan: RoundPlan, suite: Suite, question: str, rows
 
 def rule_said(plan: RoundPlan, suite: Suite) -> str:
     """`rule of 28 Nov 2026, 2 edits since`."""
-    since = sum(edit.at > plan.rule_set_at for edit in suite.edits)
-    return f"rule of {day(plan.rule_set_at)}" + (f", {counted(since, 'edit')} since" if since else "")
+    since = since_said(plan, suite)
+    return f"rule of {day(plan.rule_set_at)}" + (f", {since}" if since else "")
 
 
 def place(row: Row) -> Place:
