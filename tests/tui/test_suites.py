@@ -4,12 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
-from seen import press, seen, until, until_gone, until_seen
 
 from resit.core import paths
 from resit.core.edits import edits_path
 from resit.core.rule import Contains, Date, Exact, LastLine, NumberInReply, Numeric
-from resit.core.suite_file import load_suite
+from resit.core.suite_file import load_suite, starter_suite
 from resit.tui.app import ResitApp
 from resit.tui.messages import Start
 from resit.tui.screens.compare import CompareScreen
@@ -17,8 +16,9 @@ from resit.tui.screens.rounds_list import RoundsScreen
 from resit.tui.screens.setup import SetupScreen
 from resit.tui.screens.spend import SpendScreen
 from resit.tui.screens.suites import SuitesScreen
-from resit.tui.shelf import STARTER, find, read, refreshed, write_starter
+from resit.tui.shelf import find, read, refreshed, write_starter
 from resit.tui.wording import rule_sentence
+from seen import press, seen, until, until_gone, until_seen
 
 SIZE = (120, 36)
 GOOD = """title = "My own exam"
@@ -149,7 +149,7 @@ async def test_n_writes_a_starter_without_a_fault_and_goes_to_it() -> None:
         await press(pilot, "n")
         shown = await until_seen(pilot, "My exam", "in your suites")
         assert "dozen" in shown
-    assert (paths.data_dir() / "suites" / "my-exam.toml").read_text(encoding="utf-8") == STARTER
+    assert (paths.data_dir() / "suites" / "my-exam.toml").read_text(encoding="utf-8") == starter_suite()
 
 
 def test_a_second_starter_leaves_the_first_alone(tmp_path: Path) -> None:

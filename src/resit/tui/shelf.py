@@ -135,45 +135,6 @@ def _looks_like_suite(path: Path) -> bool:
     return b"question" in head or b"prompt" in head or b"input" in head
 
 
-STARTER = """\
-# A suite for resit: questions whose answers are fixed before any call.
-# Save this file and resit reads it again by itself. `c` says what is wrong with it.
-
-title = "My exam"
-about = "What this suite is for, in a sentence."
-instruction = "Give the final answer and nothing else."   # appended to every prompt
-rule = "exact"                       # for questions that name none
-second_rule = "number_in_reply"      # scored beside the first, never instead of it
-max_tokens = 200
-repeats = 2                          # what a conclusion needs at least
-
-[[questions]]
-id = "dozen"
-kind = "arithmetic"                  # the kind of work it stands for
-prompt = "How many eggs are in three and a half dozen?"
-accept = ["42"]
-traps = [{ reply = "36", why = "three dozen; the half is left out" }]
-
-# [[questions]]
-# id = "meeting"
-# kind = "dates"
-# prompt = "A meeting was moved from 3 March 2026 to one week later. On what date is it now?"
-# accept = ["2026-03-10"]
-# rule = { name = "date", order = "dmy" }
-#
-# [[questions]]
-# id = "reply-letter"
-# kind = "instructions"
-# prompt = "Thank Ana for the report in at most 30 words. Do not use a list. End with the line: Cheers"
-# checks = [
-#   { name = "names_ana", contains = "Ana" },
-#   { name = "short", max_words = 30 },
-#   { name = "no_list", no_list = true },
-#   { name = "sign_off", last_line = "Cheers" },
-# ]
-"""
-
-
 def copy_to(path: Path, folder: Path) -> Path:
     """Copy a suite, and the data files its folder holds for it, to `folder`; an earlier copy is left alone.
 
@@ -204,12 +165,14 @@ def write_starter(folder: Path) -> Path:
     Raises:
         OSError: The folder cannot be written.
     """
+    from resit.core.suite_file import starter_suite
+
     folder.mkdir(parents=True, exist_ok=True)
     for number in range(1, 1000):
         path = folder / ("my-exam.toml" if number == 1 else f"my-exam-{number}.toml")
         try:
             with path.open("x", encoding="utf-8") as file:
-                file.write(STARTER)
+                file.write(starter_suite())
         except FileExistsError:
             continue
         return path
