@@ -148,7 +148,7 @@ async def test_n_writes_a_starter_without_a_fault_and_goes_to_it() -> None:
         await until_seen(pilot, "Several asks")
         await press(pilot, "n")
         shown = await until_seen(pilot, "My exam", "in your suites")
-        assert "dozen" in shown
+        assert "leap-year" in shown
     assert (paths.data_dir() / "suites" / "my-exam.toml").read_text(encoding="utf-8") == starter_suite()
 
 
