@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 
 from resit.core.errors import ResitError
 from resit.core.judging.compare import CHANGES, Change, Comparison, Pair, compare, compare_rounds
 from resit.core.judging.naming import gather_both
+from resit.core.judging.wording import named
 from resit.core.printable import one_line
 from resit.core.scoring.grid import settled_score
 from resit.tui.figures import score, short_setting, when
@@ -116,21 +117,24 @@ def _held_together(before: Evidence, after: Evidence) -> tuple[Comparison, ...]:
 
 
 def _told(comparisons: Sequence[Comparison]) -> Iterator[Content]:
-    """Counts, what makes the sides unequal, and what may be concluded of each setting."""
+    """Counts, what makes the sides unequal, then what may be concluded of each setting."""
     counts = Counter(pair.change for found in comparisons for pair in found.pairs)
     yield Content(
         " · ".join(f"{counts[change]:,} {change}" for change in CHANGES if counts[change]) or "nothing in both"
     )
     if not comparisons:
         yield Content.styled("No setting is in both rounds: nothing can be compared.", "$warning")
-    for found in comparisons:
-        yield Content.assemble((f"{one_line(_sides(found), 60)}: ", "bold"), one_line(found.said, 400))
     for line in _unequal(comparisons):
         yield Content.styled(one_line(line, 400), "$warning")
+    for found in comparisons:
+        yield Content.assemble((f"{one_line(_sides(found), 60)}: ", "bold"), one_line(found.said, 400))
 
 
-def _unequal(comparisons: Iterable[Comparison]) -> Iterable[str]:
-    return dict.fromkeys(line for found in comparisons for line in found.stated)
+def _unequal(comparisons: Sequence[Comparison]) -> Iterator[str]:
+    """What makes the sides unequal, each sentence once; of which settings, where it is not all of them."""
+    for line in dict.fromkeys(line for found in comparisons for line in found.stated):
+        of = [_sides(found) for found in comparisons if line in found.stated]
+        yield line if len(of) == len(comparisons) else f"{named(of)}: {line}"
 
 
 class CompareScreen(ResitScreen):
@@ -147,7 +151,8 @@ class CompareScreen(ResitScreen):
 
     def compose_body(self) -> ComposeResult:
         """What is unequal, the counts, the table."""
-        yield PlainStatic(" Grading both rounds …", id="compare-head")
+        with VerticalScroll(id="compare-top"):
+            yield PlainStatic(" Grading both rounds …", id="compare-head")
         with Vertical(classes="panel"):
             yield ResultsGrid(id="compare-table")
 
