@@ -160,9 +160,8 @@ def tell_growth(memory: Sequence[tuple[float, float]]) -> None:
     rows_mb = int(done.stdout.split()[0]) / 1024
     grown = memory[-1][1] - early
     print(f"  memory {early:.1f} MB at {LIVE_S // 6} s, {memory[-1][1]:.1f} MB at the end: {grown:.1f} MB more,")
-    print(
-        f"         of which {count:,} rows are {rows_mb:.1f} MB; {(grown - rows_mb) * 1e6 / count:.0f} bytes a reply beside"
-    )
+    beside = (grown - rows_mb) * 1e6 / count
+    print(f"         of which {count:,} rows are {rows_mb:.1f} MB; {beside:.0f} bytes a reply beside")
 
 
 def main() -> None:

@@ -6,6 +6,7 @@ python tests/bench/screen_apps.py bare | results QUESTIONS SETTINGS REPEATS | li
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import sys
 import tempfile
@@ -23,7 +24,6 @@ from textual.widgets import Label
 if TYPE_CHECKING:
     from resit.core.records import Row, RunRecord, Setting
     from resit.core.rounds.events import RoundEnded, RunKept
-    from resit.core.rounds.store import RoundStore
     from resit.core.suite import Suite
     from resit.tui.app import ResitApp
     from resit.tui.session import Session
@@ -204,7 +204,9 @@ def main() -> None:
     what, *args = sys.argv[1:]
     if what == "bare":
         BareApp().run()
-    elif what == "results":
+        return
+    gc.disable()  # as the command line does
+    if what == "results":
         with tempfile.TemporaryDirectory() as name:
             questions, settings, repeats = map(int, args)
             open_results(Path(name), questions, settings, repeats).run()

@@ -293,9 +293,14 @@ class ResitApp(App[int]):
 
 
 def _collect_garbage_again() -> None:
-    """Turn the collector on where the command line had it wait for the first paint."""
+    """Turn the collector on where the command line had it wait for the first paint, and let it look less often.
+
+    Every strip that Textual draws is eight objects, so Python's own limits had it look through all rows of a round
+    about once a second: at 12,000 rows 0.2 s each time, in which no key was heard.
+    """
     if not gc.isenabled():
         gc.freeze()
+        gc.set_threshold(10_000, 10, 50)
         gc.enable()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
@@ -133,14 +134,21 @@ def _names(labels: Sequence[str]) -> list[str]:
 
 def _cell_shown(cell: Cell) -> Shown:
     """`✗ 0.00 1/2 (✓)`: mark, lowest, runs at full marks where runs differ, and what the second rule says."""
-    text = figures.score(cell.lowest)
-    if cell.spread:
-        text += f" {sum(1 for row in cell.runs if row.score == 1.0)}/{cell.count}"
-    if cell.unsettled and cell.lowest is not None:
-        text += f" ?{cell.unsettled}"
-    if cell.second_lowest is not None and cell.second_lowest != cell.lowest:
-        text += f" ({mark(cell.second_lowest)})"
-    return _scored(cell.lowest, text)
+    full = sum(1 for row in cell.runs if row.score == 1.0) if cell.spread else 0
+    return _cell_of(cell.lowest, full, cell.count if cell.spread else 0, cell.unsettled, cell.second_lowest)
+
+
+@cache
+def _cell_of(lowest: float | None, full: int, of: int, unsettled: int, second: float | None) -> Shown:
+    # Few cells of many thousand are different.
+    text = figures.score(lowest)
+    if of:
+        text += f" {full}/{of}"
+    if unsettled and lowest is not None:
+        text += f" ?{unsettled}"
+    if second is not None and second != lowest:
+        text += f" ({mark(second)})"
+    return _scored(lowest, text)
 
 
 def _rows_out(view: RoundView) -> dict[tuple[str, str], list[Row]]:

@@ -190,19 +190,17 @@ class ResultsGrid(ScrollView, can_focus=True):
         """Another picture of the rows; sort, filter, cursor row and scroll position stay where the reader set them."""
         kept = self.chosen_id
         self.model = model
-        self._arrange(kept)
+        self._arrange(lambda: kept is not None and self.go_to(kept))
 
     def keep_only(self, keep: Callable[[int], bool] | None) -> None:
         """Show only rows of the model for which `keep` holds; None shows all."""
-        kept = self.chosen_id
         self._keep = keep
-        self._arrange(kept)
+        self._arrange_same()
 
     def sort_by(self, key: str | None, *, reverse: bool = False) -> None:
         """Sort by the column of that key, stable; None is the model's own order. The cursor stays on its row."""
-        kept = self.chosen_id
         self.sorted_by, self.reverse = key, reverse
-        self._arrange(kept)
+        self._arrange_same()
 
     def sort_at_cursor(self) -> None:
         """Sort by the cursor's column; again turns it round, a third time goes back to the model's order."""
@@ -219,12 +217,15 @@ class ResultsGrid(ScrollView, can_focus=True):
 
     def go_to(self, row_id: str) -> bool:
         """Put the cursor on that row; False when it is not shown."""
-        for at, row in enumerate(self.order):
-            if self.model.row_id(row) == row_id:
-                self.cursor_row = at
-                self._bring_into_sight()
-                return True
-        return False
+        name = self.model.row_id
+        return self._go(next((at for at, row in enumerate(self.order) if name(row) == row_id), None))
+
+    def _go(self, at: int | None) -> bool:
+        if at is None:
+            return False
+        self.cursor_row = at
+        self._bring_into_sight()
+        return True
 
     def row_changed(self, row: int) -> None:
         """One row of the model has other content: draw that line alone."""
@@ -235,7 +236,12 @@ class ResultsGrid(ScrollView, can_focus=True):
             if self.order[at] == row:
                 self._draw_line(at)
 
-    def _arrange(self, kept: str | None) -> None:
+    def _arrange_same(self) -> None:
+        """Other order or filter, same rows: the cursor's is found by its number, without asking each for its name."""
+        kept = self.chosen
+        self._arrange(lambda: kept is not None and kept in self.order and self._go(self.order.index(kept)))
+
+    def _arrange(self, go_back: Callable[[], bool]) -> None:
         model = self.model
         rows: Sequence[int] = range(len(model))
         if self._keep is not None:
@@ -247,7 +253,7 @@ class ResultsGrid(ScrollView, can_focus=True):
         self._strips.clear()
         self._fit()
         before = self.cursor_row
-        if kept is None or not self.go_to(kept):
+        if not go_back():
             self.cursor_row = min(before, max(0, len(rows) - 1))
         self.cursor_column = min(self.cursor_column, len(model.columns) - 1)
         self.refresh()
@@ -435,12 +441,15 @@ class ResultsGrid(ScrollView, can_focus=True):
 
 
 def _sorted_rows(model: TableModel, rows: Sequence[int], column: int, reverse: bool) -> list[int]:
-    keyed = [(model.sort_value(row, column), row) for row in rows]
-    known = [pair for pair in keyed if pair[0] is not None]
+    values = {row: model.sort_value(row, column) for row in rows}
+    known = [row for row, value in values.items() if value is not None]
     # Words and numbers in one column (a label beside scores) compare as words.
-    words = any(isinstance(value, str) for value, _ in known)
-    known.sort(key=lambda pair: str(pair[0]).casefold() if words else pair[0], reverse=reverse)  # type: ignore[arg-type, return-value]
-    return [row for _, row in known] + [row for value, row in keyed if value is None]
+    if any(isinstance(values[row], str) for row in known):
+        words = {row: str(values[row]).casefold() for row in known}
+        known.sort(key=words.__getitem__, reverse=reverse)
+    else:
+        known.sort(key=values.__getitem__, reverse=reverse)  # type: ignore[arg-type]
+    return known + [row for row, value in values.items() if value is None]
 
 
 def _fitted(text: str, width: int, right: bool) -> str:
