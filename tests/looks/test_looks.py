@@ -1,54 +1,19 @@
-"""Pictures of screens over fixed data. `RESIT_NEW_LOOKS=1 pytest tests/looks` makes them anew; look at the diff."""
+"""Pictures of results, misses and edits over fixed data. `RESIT_NEW_LOOKS=1 pytest tests/looks` makes them anew."""
 
 from __future__ import annotations
 
-import os
-import re
-import time
-from collections.abc import Callable, Iterator
-from importlib.metadata import version
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from kept_pictures import assert_looks
 
-from resit.tui import figures
 from resit.tui.app import ResitApp
 from resit.tui.round_view import RoundView
 from resit.tui.screens.miss import MissScreen
 from resit.tui.screens.results import ResultsScreen
 
 AppOn = Callable[[object], ResitApp]
-PICTURES = Path(__file__).with_name("pictures")
-DRAWN_WITH = PICTURES / "drawn_with.txt"
-VERSIONS = f"textual {version('textual')}, rich {version('rich')}\n"
-NEW = bool(os.environ.get("RESIT_NEW_LOOKS"))
-
-
-@pytest.fixture(autouse=True)
-def _one_time_and_place(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
-    monkeypatch.setattr(figures, "this_year", lambda: 2026)
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
-def assert_looks(app: ResitApp, name: str) -> None:
-    """Compare the screen with its picture; a new one is written beside it where they differ."""
-    svg = re.sub(r"terminal-\d+-", "terminal-", app.export_screenshot(title=name))
-    known = PICTURES / f"{name}.svg"
-    if NEW:
-        PICTURES.mkdir(exist_ok=True)
-        known.write_text(svg, encoding="utf-8")
-        DRAWN_WITH.write_text(VERSIONS, encoding="utf-8")
-        return
-    if DRAWN_WITH.read_text(encoding="utf-8") != VERSIONS:
-        pytest.skip(f"the pictures were drawn with {DRAWN_WITH.read_text().strip()}")
-    if svg != known.read_text(encoding="utf-8"):
-        received = known.with_suffix(".received.svg")
-        received.write_text(svg, encoding="utf-8")
-        pytest.fail(f"{name} looks otherwise: compare {known} with {received}")
 
 
 @pytest.mark.parametrize(

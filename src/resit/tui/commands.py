@@ -28,8 +28,16 @@ class Command:
 
 def _group(name: str, *entries: tuple[str, str, str, str]) -> tuple[Command, ...]:
     return tuple(
-        Command(f"{name}.{action.split('(')[0]}", keys, action, label, about) for keys, action, label, about in entries
+        Command(f"{name}.{_name(action)}", keys, action, label, about) for keys, action, label, about in entries
     )
+
+
+def _name(action: str) -> str:
+    """`miss(-1)` and `miss(1)` are rebound each by itself, as `miss_before` and `miss_next`."""
+    name, step, _ = action.partition("(")
+    if not step:
+        return name
+    return f"{name}_before" if "-" in action else f"{name}_next"
 
 
 APP: tuple[Command, ...] = (

@@ -214,6 +214,7 @@ class SetupScreen(ResitScreen):
     def action_serial(self) -> None:
         """One call at a time, or not."""
         self._change(replace(self._choice, serial=not self._choice.serial))
+        self.say("One call at a time." if self._choice.serial else "Several calls at a time.")
 
     def action_variants(self) -> None:
         """The next wording."""
@@ -237,6 +238,7 @@ class SetupScreen(ResitScreen):
     def action_fresh(self) -> None:
         """Another round, or the one that goes on."""
         self._fresh = not self._fresh
+        self.say("A new round, whichever are there." if self._fresh else "A round with these settings goes on.")
         self._changed()
 
     def action_cap(self) -> None:
