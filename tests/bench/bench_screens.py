@@ -24,6 +24,7 @@ from screen_apps import READY
 APPS = str(Path(__file__).with_name("screen_apps.py"))
 FIRST_WORDS = "Reading the suites"
 STARTS, KEYS = 15, 60
+PACE = {"TEXTUAL_FPS": "120"}  # as the command line sets it
 PER_S, LIVE_S = 1000, 30
 DOWN, UP, RIGHT, LEFT, PAGE_DOWN, PAGE_UP, END, HOME = (
     "\x1b[B", "\x1b[A", "\x1b[C", "\x1b[D", "\x1b[6~", "\x1b[5~", "\x1b[F", "\x1b[H",
@@ -94,7 +95,7 @@ def bench_results(folder: Path, questions: int, settings: int, repeats: int, *, 
     shape = f"{questions * settings * repeats:,} run rows" if runs else f"{questions:,} questions x {settings} settings"
     print(f"Results, {shape}")
     base, base_cpu = bare_keys(folder)
-    terminal = Terminal([APPS, "results", str(questions), str(settings), str(repeats)], folder)
+    terminal = Terminal([APPS, "results", str(questions), str(settings), str(repeats)], folder, PACE)
     try:
         terminal.until(READY)
         terminal.settle(0.5)
@@ -125,7 +126,7 @@ def bench_live(folder: Path) -> None:
     print(f"Live, {PER_S:,} replies a second for {LIVE_S} s")
     base, _ = bare_keys(folder)
     told = folder / "told.json"
-    terminal = Terminal([APPS, "live", str(PER_S), str(LIVE_S), str(told)], folder)
+    terminal = Terminal([APPS, "live", str(PER_S), str(LIVE_S), str(told)], folder, PACE)
     took: list[float] = []
     memory: list[tuple[float, float]] = []
     try:

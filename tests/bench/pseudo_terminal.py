@@ -12,7 +12,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 COLUMNS, LINES = 120, 40
@@ -23,8 +23,8 @@ _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 class Terminal:
     """A Python program with the terminal as its standard streams."""
 
-    def __init__(self, args: Sequence[str], folder: Path) -> None:
-        """Start `python ARGS` in `folder`, which is also its home."""
+    def __init__(self, args: Sequence[str], folder: Path, env: Mapping[str, str] | None = None) -> None:
+        """Start `python ARGS` in `folder`, which is also its home, with `env` besides."""
         self._main, side = pty.openpty()
         fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
         self._drawn = b""
@@ -37,7 +37,13 @@ class Terminal:
             stdin=side,
             stdout=side,
             stderr=side,
-            env={**kept, "TERM": "xterm-256color", "COLORTERM": "truecolor", "RESIT_HOME": str(folder / "home")},
+            env={
+                **kept,
+                "TERM": "xterm-256color",
+                "COLORTERM": "truecolor",
+                "RESIT_HOME": str(folder / "home"),
+                **(env or {}),
+            },
             start_new_session=True,
         )
         os.close(side)

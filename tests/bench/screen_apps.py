@@ -205,7 +205,7 @@ def main() -> None:
     if what == "bare":
         BareApp().run()
         return
-    gc.disable()  # as the command line does
+    gc.disable()  # as the command line does, which also sets the pace of frames
     if what == "results":
         with tempfile.TemporaryDirectory() as name:
             questions, settings, repeats = map(int, args)

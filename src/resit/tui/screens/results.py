@@ -58,7 +58,7 @@ class ResultsScreen(RoundActions):
         self._filter = ""
         self._models: QuestionsModel | RunsModel | None = None
         self._shown_at = 0.0
-        self._stale = self._behind = False
+        self._stale = self._behind = self._left = False
         self._followed = 0
 
     @property
@@ -98,8 +98,13 @@ class ResultsScreen(RoundActions):
 
     def on_screen_resume(self) -> None:
         """Back from a full-screen miss, where a verdict or edit may have been made."""
-        if self.is_mounted and self._models is not None:
+        if self._left:
+            self._left = False
             self.renew()
+
+    def on_screen_suspend(self) -> None:
+        """Another screen is on top."""
+        self._left = True
 
     def renew(self) -> None:
         """Grades, verdicts or rules are others."""
