@@ -31,3 +31,10 @@ def test_the_core_prints_nothing_and_needs_nowhere_to_print() -> None:
 def test_the_program_itself_loads_neither_the_app_nor_the_sdk() -> None:
     done = _python(f"import sys, resit; print([m for m in {LATE} if m in sys.modules])")
     assert (done.returncode, done.stdout.strip()) == (0, "[]")
+
+
+def test_the_first_screen_waits_for_no_model_of_a_suite() -> None:
+    late = ("pydantic", "regex", "resit.core.rule", "resit.core.suite_file")
+    load = "import sys, resit.cli, resit.tui.app, resit.tui.screens.suites"
+    done = _python(f"{load}; print([m for m in {late} if m in sys.modules])")
+    assert (done.returncode, done.stdout.strip()) == (0, "[]")
