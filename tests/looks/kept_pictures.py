@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import os
 import re
+import time
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
+from resit.tui import figures
 from resit.tui.app import ResitApp
 
 PICTURES = Path(__file__).with_name("pictures")
 DRAWN_WITH = PICTURES / "drawn_with.txt"
 VERSIONS = f"textual {version('textual')}, rich {version('rich')}\n"
 NEW = bool(os.environ.get("RESIT_NEW_LOOKS"))
+
+
+@pytest.fixture(autouse=True)
+def one_time_and_place(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The same zone and year for every picture, in each file that imports this."""
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
+    monkeypatch.setattr(figures, "this_year", lambda: 2026)
+    yield
+    monkeypatch.undo()
+    time.tzset()
 
 
 _LEFT_OUT = (

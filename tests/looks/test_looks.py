@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from kept_pictures import assert_looks
+from kept_pictures import assert_looks, one_time_and_place  # noqa: F401 - a fixture for all of them
 
 from resit.tui.app import ResitApp
 from resit.tui.round_view import RoundView

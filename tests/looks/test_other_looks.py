@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from kept_pictures import assert_looks
+from kept_pictures import assert_looks, one_time_and_place  # noqa: F401 - a fixture for all of them
 from textual.pilot import Pilot
 
 from live_round import NOW, StubRunner, ended, feed, kept, row, sent, started
@@ -212,10 +212,8 @@ async def quit_shown(pilot: Pilot[int]) -> None:
 Shown = Callable[[Pilot[int]], Awaitable[None]]
 SCENES: dict[str, tuple[Callable[[Place], ResitApp], Shown]] = {
     "suites": (suites, suites_shown),
-    "faults": (suites, faults_shown),
     "setup": (setup, setup_shown),
     "live": (live_round, live_shown),
-    "ended": (live_round, ended_shown),
     "rounds": (rounds, rounds_shown),
     "spend": (spend, spend_shown),
     "compare": (compare, compare_shown),
@@ -224,11 +222,22 @@ SCENES: dict[str, tuple[Callable[[Place], ResitApp], Shown]] = {
 }
 
 
-@pytest.mark.parametrize("theme", ["dark", "light"])
-@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
-@pytest.mark.parametrize("scene", SCENES)
+OTHER_STATES: dict[str, tuple[Callable[[Place], ResitApp], Shown]] = {
+    "faults": (suites, faults_shown),
+    "ended": (live_round, ended_shown),
+}
+BOTH_SIZES = ((80, 24), (120, 40))
+LOOKS: list[tuple[str, tuple[int, int], str]] = [
+    *((scene, size, theme) for scene in SCENES for size in BOTH_SIZES for theme in ("dark", "light")),
+    *((scene, BOTH_SIZES[0], "dark") for scene in OTHER_STATES),
+]
+
+
+@pytest.mark.parametrize(
+    ("scene", "size", "theme"), LOOKS, ids=[f"{scene}-{wide}x{high}-{theme}" for scene, (wide, high), theme in LOOKS]
+)
 async def test_looks_as_kept(place: Place, scene: str, size: tuple[int, int], theme: str) -> None:
-    make, shown = SCENES[scene]
+    make, shown = (SCENES | OTHER_STATES)[scene]
     app = make(place)
     app.theme = f"resit-{theme}"
     async with app.run_test(size=size) as pilot:

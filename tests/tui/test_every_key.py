@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
+from functools import cached_property
 
 import pytest
 from textual.pilot import Pilot
@@ -41,7 +42,7 @@ class Place:
         self.before = keep_round(suite, ANSWERS)
         self.now = keep_round(suite, FULL, name="20261129-0910", at=NOW - timedelta(hours=5))
 
-    @property
+    @cached_property
     def view(self) -> RoundView:
         return RoundView.at(self.before)
 

@@ -87,7 +87,7 @@ def money_line(progress: Progress, now: datetime, per_minute: Sequence[float]) -
         parts.append(Content("" if speed is None else f"{speed:.1f} replies/s"))
         waits = "nothing waiting" if not progress.waiting else f"{progress.waiting} waiting"
         parts.append(Content.styled(waits, "$text-muted" if not progress.waiting else "$warning"))
-    return Content.styled("  ·  ", "$text-muted").join([part for part in parts if part.plain])
+    return Content.styled(" · ", "$text-muted").join([part for part in parts if part.plain])
 
 
 def waiting_lines(progress: Progress, now: datetime) -> Content:
