@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ from resit.core.records import Setting, VerdictWord, run_key
 from resit.core.rounds.shelf import open_round
 from resit.core.suite import Suite
 from resit.tui.app import ResitApp
-from resit.tui.history import past_rounds
+from resit.tui.history import past_rounds, round_line
 from resit.tui.results_models import QuestionsModel
 from resit.tui.round_view import RoundView
 from resit.tui.screens.results import ResultsScreen
@@ -134,3 +135,12 @@ def test_an_edit_after_verdicts_counts_as_if_all_were_weighed_anew(view: RoundVi
         at = datetime.now(UTC).replace(microsecond=0)
         view.keep(Edit(at=at, question=question, what="accept", accept=accept))
         assert view.evidence == weigh(view.store.id, view.plan, view.suite, view.rows, view.reviews)
+
+
+def test_a_round_that_was_never_graded_is_not_shown_as_all_wrong_and_free(suite: Suite, round_path: Path) -> None:
+    (round_path / "graded.json").unlink(missing_ok=True)
+    (past,) = past_rounds(suite)
+    assert past.ungraded == past.kept > 0
+    assert past.marks == ()
+    assert past.cost_usd is None
+    assert "not graded yet" in round_line(past, "Last round").plain

@@ -43,6 +43,8 @@ class PastRound:
     kept: int = 0
     """Result files."""
     planned: int = 0
+    ungraded: int = 0
+    """Results that no row is remembered of, as after a kill: opening the round grades them."""
     marks: tuple[Mark, ...] = ()
     cost_usd: Decimal | None = Decimal(0)
     """Of the kept runs. None: no price is known."""
@@ -81,13 +83,14 @@ def _past(path: Path, suite: Suite) -> PastRound:
     except (ResitError, OSError) as error:
         return PastRound(path, None, problem=str(error))
     known = [row.cost_usd for row in rows if row.cost_usd is not None]
-    unknown = len(rows) - len(known)
+    unknown = max(kept, len(rows)) - len(known)
     return PastRound(
         path=path,
         plan=plan,
         kept=kept,
         planned=len(plan.questions(asked)) * len(plan.settings) * plan.repeats,
-        marks=tuple(Mark(label, s.lowest_full, s.of) for label, s in grid.summaries.items()),
+        ungraded=max(0, kept - len(rows)),
+        marks=tuple(Mark(label, s.lowest_full, s.of) for label, s in grid.summaries.items()) if rows else (),
         cost_usd=None if unknown and not known else sum(known, Decimal(0)),
         at_least=bool(unknown and known),
         running_pid=store.runner_pid(),
@@ -124,6 +127,8 @@ def round_line(past: PastRound, head: str) -> Content:
         line = line + Content.styled("  running", "$primary")
     elif past.kept < past.planned:
         line = line + Content.styled(f"  {past.planned - past.kept:,} still to do", "$warning")
+    if past.ungraded:
+        line = line + Content.styled(f"  {past.ungraded:,} not graded yet", "$warning")
     for mark in past.marks[:4]:
         line = line + f"  {one_line(short_setting(mark.setting), 30)} {mark.full}/{mark.of}"
     if len(past.marks) > 4:

@@ -63,7 +63,9 @@ class RoundLines:
             case "runs":
                 return Shown(str(past.plan.repeats) if past.plan else "", "dim")
             case _:
-                marks = (f"{short_setting(mark.setting)} {mark.full}/{mark.of}" for mark in past.marks)
+                marks = [f"{short_setting(mark.setting)} {mark.full}/{mark.of}" for mark in past.marks]
+                if past.ungraded:
+                    marks.insert(0, f"{past.ungraded:,} not graded yet")
                 return Shown(past.problem or "  ".join(marks))
 
     def sort_value(self, row: int, column: int) -> str | float | None:
