@@ -7,6 +7,7 @@ import pytest
 
 from resit.core import paths
 from resit.core.edits import edits_path
+from resit.core.judging.rule_words import rule_sentence
 from resit.core.rule import Contains, Date, Exact, LastLine, NumberInReply, Numeric
 from resit.core.suite_file import load_suite, starter_suite
 from resit.tui.app import ResitApp
@@ -17,7 +18,6 @@ from resit.tui.screens.setup import SetupScreen
 from resit.tui.screens.spend import SpendScreen
 from resit.tui.screens.suites import SuitesScreen
 from resit.tui.shelf import find, read, refreshed, write_starter
-from resit.tui.wording import rule_sentence
 from seen import press, seen, until, until_gone, until_seen
 
 SIZE = (120, 36)
@@ -214,12 +214,12 @@ async def test_hostile_titles_and_names_are_shown_as_they_are(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("rule", "said"),
     [
-        (Exact(), "The whole reply equals an accepted answer; case does not matter."),
-        (Numeric(), "The reply is one accepted number and nothing else."),
-        (NumberInReply(pick="last"), "The last number in the reply is an accepted one."),
-        (Contains(), "In the reply an accepted answer stands as whole words."),
-        (Date(), "The reply is the accepted day, in any unambiguous form."),
-        (LastLine(rule=Exact(case=True)), "The last line decides: the whole reply equals an accepted answer."),
+        (Exact(), "the whole reply equals an accepted answer (case does not matter)"),
+        (Numeric(), "the reply is one accepted number and nothing else"),
+        (NumberInReply(pick="last"), "the last number in the reply is an accepted one"),
+        (Contains(), "an accepted answer stands in the reply as whole words"),
+        (Date(), "the reply is the accepted day, in any unambiguous form"),
+        (LastLine(rule=Exact(case=True)), "the last line decides: the whole reply equals an accepted answer"),
     ],
 )
 def test_a_rule_is_said_in_one_sentence(rule: Exact, said: str) -> None:

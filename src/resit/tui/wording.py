@@ -3,24 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import assert_never
 
-from resit.core.rule import (
-    Choice,
-    Contains,
-    Date,
-    Exact,
-    ItemList,
-    ItemSet,
-    Json,
-    LastLine,
-    NumberInReply,
-    Numeric,
-    Regex,
-    Rule,
-    Time,
-    YesNo,
-)
+from resit.core.judging.rule_words import rule_sentence
+from resit.core.rule import Rule
 from resit.core.suite import Question, Suite
 from resit.tui.figures import count
 
@@ -30,48 +15,6 @@ def rule_name(rule: Rule) -> str:
     return rule.name.replace("_", " ")
 
 
-def rule_sentence(rule: Rule) -> str:
-    """What makes a reply pass under `rule`."""
-    match rule:
-        case Exact():
-            return "The whole reply equals an accepted answer" + ("" if rule.case else "; case does not matter") + "."
-        case Numeric():
-            return f"The reply is one accepted number and nothing else{_tolerance(rule)}."
-        case NumberInReply():
-            which = {"only": "only", "last": "last", "first": "first", "marked": "marked"}[rule.pick]
-            return f"The {which} number in the reply is an accepted one{_tolerance(rule)}."
-        case Contains():
-            what = "every accepted answer stands" if rule.all else "an accepted answer stands"
-            return f"In the reply {what} as {'whole words' if rule.whole else 'text'}."
-        case Regex():
-            return f"An accepted pattern {'matches the whole reply' if rule.full else 'is found in the reply'}."
-        case Choice():
-            return "The reply chooses the accepted option and no other."
-        case YesNo():
-            return "The reply says yes or no as accepted, and not both."
-        case Date():
-            return "The reply is the accepted day, in any unambiguous form."
-        case Time():
-            return "The reply is the accepted time of day."
-        case ItemSet():
-            return "The reply lists the accepted items, in any order."
-        case ItemList():
-            return "The reply lists the accepted items, in order."
-        case Json():
-            return "The reply is JSON and equals the accepted value."
-        case LastLine():
-            inner = rule_sentence(rule.rule)
-            return f"The last line decides: {inner[0].lower()}{inner[1:]}"
-        case _ as never:
-            assert_never(never)
-
-
-def _tolerance(rule: Numeric | NumberInReply) -> str:
-    if rule.tolerance:
-        return f", within {rule.tolerance}"
-    return f", within {rule.relative * 100:f} %" if rule.relative else ""
-
-
 def suite_rule(suite: Suite) -> str:
     """What decides in this suite, in a sentence: its rule, how many questions differ, and the second rule."""
     checked = sum(1 for question in suite.asked if question.checks)
@@ -79,7 +22,8 @@ def suite_rule(suite: Suite) -> str:
     parts: list[str] = []
     if ruled:
         rule, most = Counter(question.rule for question in ruled).most_common(1)[0]
-        parts.append(rule_sentence(rule))
+        said = rule_sentence(rule)
+        parts.append(f"{said[0].upper()}{said[1:]}.")
         if most < len(ruled):
             parts.append(f"{len(ruled) - most} of {len(ruled)} questions have a rule of their own.")
     if checked:
