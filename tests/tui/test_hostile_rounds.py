@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from rich.cells import cell_len
-from seen import press, until
 
 from resit.core.records import Fault, Row, RunRecord, Setting, run_key
 from resit.core.rounds.events import (
@@ -29,6 +28,7 @@ from resit.tui.screens.live import LiveScreen
 from resit.tui.screens.setup import SetupScreen
 from resit.tui.shelf import Shelved
 from resit.tui.suite_words import question_table, suite_text
+from seen import press, until
 
 BOUND_S = 4.0
 """For four keys and their frames, whatever is shown; a busy machine included."""

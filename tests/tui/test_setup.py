@@ -5,7 +5,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from seen import press, seen, until, until_seen
 
 from resit.core.suite import Suite, Variant
 from resit.tui.app import ResitApp
@@ -17,6 +16,7 @@ from resit.tui.screens.setup import SetupScreen
 from resit.tui.widgets.model_grid import ModelGrid
 from resit.tui.widgets.progress_rows import bar, spark
 from saved_round import ANSWERS, HAIKU, SONNET, keep_round
+from seen import press, seen, until, until_seen
 
 SIZE = (120, 36)
 NO_KEY = "ANTHROPIC_API_KEY"

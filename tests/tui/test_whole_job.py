@@ -6,7 +6,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from seen import press, seen, until, until_gone, until_seen
 
 from resit.core import paths
 from resit.tui.app import ResitApp
@@ -17,6 +16,7 @@ from resit.tui.screens.miss import MissScreen
 from resit.tui.screens.results import ResultsScreen
 from resit.tui.screens.setup import SetupScreen
 from resit.tui.screens.suites import SuitesScreen
+from seen import press, seen, until, until_gone, until_seen
 
 EDITS = "easy-questions.edits.toml"
 
