@@ -8,10 +8,11 @@ from decimal import Decimal
 
 import pytest
 
+from resit.core.judging.wording import dollars, percent
 from resit.core.records import Fault, Setting
 from resit.core.rounds.events import Event, RoundStarted, SettingStopped
 from resit.plain.lines import Lines
-from resit.plain.text import dollars, percent, score, table, width
+from resit.plain.text import score, table, width
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
 

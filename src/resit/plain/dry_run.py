@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from datetime import UTC, datetime
 
+from resit.core.judging.wording import dollars
 from resit.core.printable import one_line
 from resit.core.rounds.session import Prepared
 from resit.core.spend.prices import Estimate
-from resit.plain.text import dollars, jsonable, plural, say, say_json, table
+from resit.plain.text import jsonable, plural, say, say_json, table
 
 
 def print_dry_run(prepared: Prepared, *, as_json: bool) -> None:

@@ -8,6 +8,7 @@ import time
 from datetime import UTC, datetime
 from typing import TextIO, assert_never
 
+from resit.core.judging.wording import dollars
 from resit.core.printable import one_line
 from resit.core.records import FAIR, Row
 from resit.core.rounds.events import (
@@ -23,7 +24,7 @@ from resit.core.rounds.events import (
     Streamed,
 )
 from resit.core.rounds.progress import Progress, fold
-from resit.plain.text import dollars, score, width
+from resit.plain.text import score, width
 
 _REDRAW_S = 0.1
 

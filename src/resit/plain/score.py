@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from resit.core.config import load_models_file
 from resit.core.errors import UsageError
+from resit.core.judging.wording import dollars, percent
 from resit.core.printable import one_line
 from resit.core.records import FAIR, Attempt, Fault, Reply, Row, RunRecord, Setting, Usage
 from resit.core.rounds.graded import row_json
@@ -23,7 +24,7 @@ from resit.core.scoring.grid import SettingSummary, build_grid, make_row
 from resit.core.spend.prices import Price, cost_usd, price_for
 from resit.core.suite import Question, Suite
 from resit.core.suite_file import find_suite, load_suite
-from resit.plain.text import block, dollars, jsonable, note, percent, plural, say, say_json, score, table
+from resit.plain.text import block, jsonable, note, plural, say, say_json, score, table
 
 _SHAPES = 'two shapes are read: {"ID": "answer"} and {"models": {NAME: {"answers": {ID: {"answer": ...}}}}}'
 

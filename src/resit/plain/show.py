@@ -10,6 +10,7 @@ from string import ascii_uppercase
 
 from resit.core.judging.evidence import Evidence
 from resit.core.judging.gates import UNTESTED, judge_settings
+from resit.core.judging.wording import dollars, percent
 from resit.core.printable import one_line
 from resit.core.records import FAIR, Row, run_key
 from resit.core.rounds.graded import rows_json
@@ -19,7 +20,7 @@ from resit.core.scoring.grid import Cell, SettingSummary
 from resit.core.scoring.misses import disagreements, grader_suspects, miss_queue
 from resit.core.suite import Question
 from resit.plain.opened import Opened, open_round
-from resit.plain.text import block, dollars, jsonable, percent, plural, say, say_json, score, table
+from resit.plain.text import block, jsonable, plural, say, say_json, score, table
 
 
 def main(args: argparse.Namespace) -> int:

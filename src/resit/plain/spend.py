@@ -6,8 +6,9 @@ import argparse
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from resit.core.judging.wording import dollars
 from resit.core.spend.ledger import By, Ledger, SpendLine, in_month, spend_summary, spend_total
-from resit.plain.text import dollars, jsonable, note, plural, say, say_json, table
+from resit.plain.text import jsonable, note, plural, say, say_json, table
 
 _SHOWN_DAYS = 31
 _BY: tuple[By, ...] = ("day", "model", "suite")

@@ -41,22 +41,6 @@ def jsonable(value: object) -> Any:
     return value
 
 
-def dollars(cost: Decimal | None, *, at_least: bool = False) -> str:
-    """Money as a person reads it. Unknown is never 0; a sum with an unknown part reads "at least"."""
-    if cost is None or (at_least and not cost):
-        return "unknown"
-    return f"{'at least ' if at_least else ''}{_amount(cost)}"
-
-
-def _amount(cost: Decimal) -> str:
-    if not cost:
-        return "$0"
-    if cost >= 1:
-        return f"${cost:,.2f}"
-    # Three significant digits, for a short question costs millionths.
-    return f"${cost:.{max(4, 2 - cost.adjusted())}f}"
-
-
 def score(value: float | None) -> str:
     """A score from 0 to 1 as short as it is exact to two places."""
     if value is None:
@@ -65,15 +49,6 @@ def score(value: float | None) -> str:
         return str(int(value))
     # 0.996 is not full marks and must not read so, nor 0.004 as none.
     return f"{min(max(value, 0.01), 0.99):.2f}"
-
-
-def percent(share: float | None) -> str:
-    """A share as a percentage that reads 100 only when it is all."""
-    if share is None:
-        return "–"
-    if share in (0, 1):
-        return f"{share:.0%}"
-    return f"{min(max(share * 100, 0.1), 99.9):.1f}%"
 
 
 def width(text: str) -> int:
