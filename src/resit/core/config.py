@@ -27,7 +27,7 @@ HIDDEN = "[key hidden]"
 """What stands where a key stood."""
 
 EndpointSource = Literal["--base-url", "models.toml", "ANTHROPIC_BASE_URL", "default", "recorded"]
-Provider = Literal["anthropic", "recorded"]
+Provider = Literal["anthropic", "openai", "command", "recorded"]
 ThinkingOff = Literal["disabled", "between_tools", "impossible"]
 """How a model is told not to think: a value of `thinking.type`, or that it cannot be told."""
 

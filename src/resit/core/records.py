@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -19,9 +20,11 @@ EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 Stop = Literal["end", "cut_off", "context_full", "refused", "blocked"]
 """Why the model stopped: by itself, at `max_tokens`, at the window's end, by declining, or held back by a filter."""
 
-Outcome = Literal["pass", "part", "miss", "empty", "cut_off", "refused", "blocked", "limit", "timeout", "error"]
+Outcome = Literal[
+    "pass", "part", "miss", "empty", "cut_off", "refused", "blocked", "void", "limit", "timeout", "error"
+]
 FAIR: frozenset[str] = frozenset({"pass", "part", "miss"})
-"""Outcomes that are an answer; the others are unsettled and never count as wrong."""
+"""Outcomes that are an answer; the others are unsettled and never count as wrong. `void`: the key was seen."""
 
 Reason = Literal["trap", "format", "wrong"]
 VerdictWord = Literal["model", "grader", "question", "setup"]
@@ -106,22 +109,29 @@ class Request:
     effort: Effort | None
     thinking: Literal["default", "off"]
     endpoint: str
-    """Base URL in force, or `recorded:<name>`."""
+    """Base URL in force, `recorded:<name>`, or `command:<name>`."""
+    files: tuple[tuple[str, str], ...] = ()
+    """Name and text of each file that an agent finds in its folder; a chat model has them in its prompt."""
+    workspace: Path | None = None
+    """Folder of which an agent gets a copy to work in."""
+    workspace_digest: str = ""
+    """Fingerprint of all that is in `workspace`."""
 
     def digest(self) -> str:
         """The `asked` fingerprint: a reply is only ever reused for a request with the same one."""
-        return digest(
-            [
-                self.provider,
-                self.model,
-                self.prompt,
-                self.system,
-                self.max_tokens,
-                self.effort,
-                self.thinking,
-                self.endpoint,
-            ]
-        )
+        parts: list[object] = [
+            self.provider,
+            self.model,
+            self.prompt,
+            self.system,
+            self.max_tokens,
+            self.effort,
+            self.thinking,
+            self.endpoint,
+        ]
+        if self.files or self.workspace is not None:
+            parts += [[list(file) for file in self.files], self.workspace_digest]
+        return digest(parts)
 
 
 class Usage(Frozen):
@@ -134,6 +144,58 @@ class Usage(Frozen):
     output_tokens: Tokens | None = None
     """All that is billed as output, thinking included."""
     thinking_tokens: Tokens | None = None
+
+
+Isolation = Literal["bubblewrap", "sandbox-exec", "landlock", "command's own rules", "none"]
+"""What kept an agent's run away from the keys and the person's files, strongest first."""
+
+
+class Step(Frozen):
+    """One step of an agent's transcript."""
+
+    kind: Literal["text", "thinking", "tool", "result", "note"]
+    """What it said or thought, a tool it called, what that gave, or a word of the command's own."""
+    text: str
+    tool: str = ""
+    """Name of the tool that was called or answered."""
+
+
+class Verified(Frozen):
+    """What became of the workspace of an agent's run, found out right after it and before the copy was dropped."""
+
+    changed: tuple[str, ...] = ()
+    """Protected files that were changed, added or removed."""
+    tests: tuple[str, ...] = ()
+    """Names of all tests that ran, as far as the output names them."""
+    failed: tuple[str, ...] = ()
+    """Names of those that failed."""
+    exit_code: int | None = None
+    """Of `verify`. None: it was not run, or ended at its limit."""
+    stopped: str = ""
+    """Why `verify` gave no verdict; empty when it did."""
+    output: str = ""
+    """The end of what it printed."""
+    diff: str = ""
+    """What the agent changed, as a unified diff."""
+
+
+class AgentRun(Frozen):
+    """How an agent came to its answer."""
+
+    isolation: Isolation
+    steps: tuple[Step, ...] = ()
+    """The transcript, cut in the middle where it is very long."""
+    denied: tuple[str, ...] = ()
+    """Tools that it was refused."""
+    key_seen: str = ""
+    """Where the marker of the keys, or their path, showed up; empty when nowhere."""
+    exit_code: int | None = None
+    retries: int = 0
+    """Calls that the command repeated by itself."""
+    api_seconds: Seconds | None = None
+    """What the command says its model took."""
+    verified: Verified | None = None
+    """None for a question without a workspace."""
 
 
 class Reply(Frozen):
@@ -152,6 +214,9 @@ class Reply(Frozen):
     request_id: str | None = None
     turns: Tokens | None = None
     cost_reported_usd: Usd | None = None
+    """What a command says it cost, beside what resit works out."""
+    agent: AgentRun | None = None
+    """None for a model that was asked directly."""
 
 
 class Fault(Frozen):

@@ -64,8 +64,13 @@ class Question(Frozen):
     files: tuple[str, ...] = ()
     """Paths relative to the suite's folder."""
     workspace: str | None = None
+    """Folder, relative to the suite's, of which an agent gets a copy to work in."""
     protect: tuple[str, ...] = ()
+    """Paths or patterns within the workspace that must come back byte for byte, nothing added or removed."""
+    hidden: str | None = None
+    """Folder, relative to the suite's, whose files are put into the agent's copy before `verify`: the hidden tests."""
     verify: str | None = None
+    """Command that runs in the copy afterwards; it decides."""
     draft: bool = False
     """Never asked."""
     line: int | None = Field(default=None, exclude=True)

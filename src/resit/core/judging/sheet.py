@@ -41,6 +41,7 @@ _UNFAIR: dict[Outcome, str] = {
     "cut_off": "cut off",
     "refused": "refused",
     "blocked": "held back by a filter",
+    "void": "void: the key was seen",
     "limit": "met a limit",
     "timeout": "timed out",
     "error": "error",

@@ -85,6 +85,8 @@ def unfair(reply: Reply) -> Outcome | None:
     The stop reason decides, never the text, but for two: thinking that never ends was cut off, and a reply in which
     nothing can be seen is empty.
     """
+    if reply.agent is not None and reply.agent.key_seen:
+        return "void"
     stopped = _STOPPED[reply.stop]
     if stopped is not None:
         return stopped
@@ -155,6 +157,8 @@ _SAID: Final[dict[Stop | Literal["empty"], str]] = {
 
 def _stop_sentence(outcome: Outcome, reply: Reply) -> str:
     """Why a reply is no fair answer, in words."""
+    if outcome == "void" and reply.agent is not None:
+        return f"void: key seen ({reply.agent.key_seen})"
     said = _SAID["empty" if outcome == "empty" else reply.stop]
     return f"{said} ({reply.stop_detail})" if reply.stop_detail else said
 

@@ -109,6 +109,7 @@ class _Question:
             files=reader.texts("files"),
             workspace=reader.optional_text("workspace"),
             protect=reader.texts("protect"),
+            hidden=reader.optional_text("hidden"),
             verify=reader.optional_text("verify"),
             draft=reader.flag("draft"),
             line=self.raw.line,
