@@ -38,6 +38,7 @@ _UNFAIR: dict[str, str] = {
     "cut_off": "cut off at its token limit",
     "refused": "a refusal",
     "blocked": "held back by a filter",
+    "void": "void: the key was seen",
 }
 BELOW, CAP_OR_QUOTA, UNSETTLED, INTERRUPTED = 1, 3, 4, 130
 

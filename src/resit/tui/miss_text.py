@@ -33,6 +33,7 @@ OUTCOMES = {
     "cut_off": "cut off at the token limit, so no fair answer",
     "refused": "the model declined",
     "blocked": "held back by a filter",
+    "void": "void: the key was seen",
     "limit": "a rate or usage limit",
     "timeout": "no answer in time",
     "error": "an error",
