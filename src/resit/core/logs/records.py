@@ -95,8 +95,10 @@ class Request:
     """The folder it was asked in. None: the tool has none, or does not say."""
     project: str
     """Last part of `cwd`, or the title of the conversation; may be empty."""
+    group: str
+    """The kind of work as resit groups it by itself: what `kinds.toml` gives names to."""
     kind: str
-    """The kind of work, as the person named it or as resit grouped it."""
+    """The kind of work as the person named it, else `group`."""
     why: str
     """Why it is of that kind: `asked to review; tools Read, Grep`."""
     kind_set: bool
@@ -112,6 +114,8 @@ class Texts:
     """The last words to the person; empty when there were none."""
     attached: tuple[Attached, ...]
     """What the model was given beside the prompt, in the log's order."""
+    left_out: int
+    """Attached texts that are not here because there are too many or they are too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +173,8 @@ class LogIndex:
     unread: tuple[Unread, ...]
     own_runs: int
     """Requests of resit's own rounds, left out."""
+    unanswered: int
+    """Requests that no model answered (taken back, failed, cut off), left out."""
     price_notes: tuple[str, ...]
     """Where the prices are from, with their dates: `genai-prices 0.2.3 (10 Nov 2026)`."""
 
@@ -190,6 +196,8 @@ class Sum:
     """True: costs are missing from `cost_usd`."""
     unpriced: tuple[str, ...]
     """Models whose cost is missing."""
+    uncounted: int
+    """Requests and delegations whose log holds no token counts, so that they have no cost either."""
     no_effort: int
     """Requests and delegations that set no level."""
     models: tuple[tuple[str, int], ...]
