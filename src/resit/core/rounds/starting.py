@@ -10,14 +10,15 @@ from pathlib import Path
 
 from resit.core.calling.client import Client
 from resit.core.calling.faults import RetryPolicy
-from resit.core.calling.models import ModelInfo
 from resit.core.calling.providers import make_client
 from resit.core.config import Endpoint
 from resit.core.errors import KeyMissing, ResitError
-from resit.core.records import Fault, Setting, run_key
+from resit.core.records import Fault, run_key
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.graded import DamagedResult, Graded, GradedRound
+from resit.core.rounds.hindered import Means, Problem
 from resit.core.rounds.plan import Plan, RoundPlan, chosen_questions, make_plan
+from resit.core.rounds.planned import RECORDED
 from resit.core.rounds.reviews import read_reviews, settled_keys
 from resit.core.rounds.runner import Emit, Runner
 from resit.core.rounds.sent import read_sent
@@ -27,34 +28,13 @@ from resit.core.spend.ledger import Ledger
 from resit.core.spend.prices import PastCall
 from resit.core.suite import Suite
 
-RECORDED = "recorded"
-"""The provider that plays saved replies and pays nobody."""
-
-
-@dataclass(frozen=True, slots=True)
-class Problem:
-    """Why a setting cannot start."""
-
-    setting: Setting
-    error: ResitError
-    """The sentence and its mend."""
-
-    @property
-    def said(self) -> str:
-        """The one line."""
-        return f"{self.setting.label}: {self.error}"
-
 
 @dataclass(slots=True)
 class Parts:
     """What a start needs besides the plan."""
 
     rounds_dir: Path
-    clients: Mapping[str, Client] | None
-    endpoints: Mapping[str, Endpoint]
-    models: Mapping[str, ModelInfo]
-    cwd: Path
-    environ: Mapping[str, str] | None
+    means: Means
     clock: Clock
     rng: random.Random
     ledger: Ledger | None
@@ -100,7 +80,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
     return Runner(
         plan,
         store,
-        _clients(round_plan, parts, barred),
+        _clients(round_plan, parts.means, barred),
         _budget(plan, graded, store),
         None if all(p.setting.provider == RECORDED for p in round_plan.settings) else parts.ledger,
         emit,
@@ -133,13 +113,13 @@ def _budget(plan: Plan, graded: Graded, store: RoundStore) -> Budget:
     return budget
 
 
-def _clients(plan: RoundPlan, parts: Parts, barred: Mapping[str, Fault]) -> dict[str, Client]:
+def _clients(plan: RoundPlan, means: Means, barred: Mapping[str, Fault]) -> dict[str, Client]:
     """Who asks, by setting label; settings of one server and key share a client."""
-    given = parts.clients or {}
+    given = means.clients or {}
     made: dict[Endpoint, Client] = {}
     found: dict[str, Client] = {}
     for planned in plan.settings:
-        setting, endpoint = planned.setting, parts.endpoints[planned.setting.label]
+        setting, endpoint = planned.setting, means.endpoints[planned.setting.label]
         if setting.provider in given:
             found[setting.label] = given[setting.provider]
             continue
@@ -149,10 +129,10 @@ def _clients(plan: RoundPlan, parts: Parts, barred: Mapping[str, Fault]) -> dict
             made[endpoint] = make_client(
                 setting.provider,
                 endpoint,
-                cwd=parts.cwd,
-                models=parts.models,
+                cwd=means.cwd,
+                models=means.models,
                 concurrency=plan.concurrency,
-                environ=parts.environ,
+                environ=means.environ,
             )
         found[setting.label] = made[endpoint]
     return found

@@ -1,0 +1,71 @@
+"""Why a setting cannot start: said before anything is written, and before any call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from resit.core.calling.client import Client
+from resit.core.calling.models import ModelInfo, cannot_ask, model_info
+from resit.core.calling.providers import key_for
+from resit.core.config import Endpoint
+from resit.core.errors import ResitError, Unpriced, UsageError
+from resit.core.records import Setting
+from resit.core.rounds.plan import PlannedSetting, RoundPlan
+from resit.core.rounds.planned import RECORDED
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """Why a setting cannot start."""
+
+    setting: Setting
+    error: ResitError
+    """The sentence and its mend."""
+
+    @property
+    def said(self) -> str:
+        """The one line."""
+        return f"{self.setting.label}: {self.error}"
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What the settings of a round are asked with."""
+
+    clients: Mapping[str, Client] | None
+    """Who asks, by provider, instead of the usual ones."""
+    endpoints: Mapping[str, Endpoint]
+    """Where each setting is asked, by label."""
+    models: Mapping[str, ModelInfo]
+    """What models take, by id."""
+    cwd: Path
+    """Where `.env` is looked for."""
+    environ: Mapping[str, str] | None
+    """Stands in for the process's environment."""
+
+
+def find_problems(plan: RoundPlan, means: Means) -> tuple[Problem, ...]:
+    """The settings of `plan` that cannot start."""
+    found = ((planned.setting, _cannot_start(planned, plan, means)) for planned in plan.settings)
+    return tuple(Problem(setting, error) for setting, error in found if error is not None)
+
+
+def _cannot_start(planned: PlannedSetting, plan: RoundPlan, means: Means) -> ResitError | None:
+    setting, endpoint = planned.setting, means.endpoints[planned.setting.label]
+    if plan.cap_usd is not None and planned.price is None:
+        return Unpriced(
+            f"{setting.model} has no price, so a cap cannot hold it",
+            hint="add its price to models.toml, or run without --cap",
+        )
+    if means.clients is not None and setting.provider in means.clients:
+        return None
+    if setting.provider == RECORDED:
+        return UsageError("recorded replies are played by resit demo", hint="name a model that can be asked")
+    try:
+        key_for(endpoint, means.cwd, means.environ)
+    except ResitError as error:
+        return error
+    refused = cannot_ask(model_info(setting.model, means.models), setting.effort, setting.thinking)
+    return UsageError(refused) if refused else None

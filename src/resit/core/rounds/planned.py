@@ -1,0 +1,133 @@
+"""What a round will be: its settings with endpoint and price, and the plan that is written down."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from importlib.metadata import PackageNotFoundError, version
+
+from resit import __version__
+from resit.core.calling.client import Client
+from resit.core.calling.recorded_client import RecordedClient
+from resit.core.config import Endpoint, ModelsFile, endpoint_for
+from resit.core.errors import UsageError
+from resit.core.records import Setting
+from resit.core.rounds.plan import PlannedSetting, RoundPlan
+from resit.core.rounds.shelf import portable_path
+from resit.core.rounds.wish import Wish
+from resit.core.spend.prices import Price, price_for
+from resit.core.suite import Suite
+
+CONCURRENCY = 8
+RECORDED = "recorded"
+"""The provider that plays saved replies and pays nobody."""
+RECORDED_PRICE = Price(input=Decimal(0), output=Decimal(0), source="recorded replies")
+"""Playing a recording pays nobody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """Who says where a setting is asked, and at what price."""
+
+    models_file: ModelsFile
+    base_url: str | None
+    """What `--base-url` says."""
+    clients: Mapping[str, Client] | None
+    """Who asks, by provider, instead of the usual ones."""
+    environ: Mapping[str, str] | None
+    now: datetime
+
+
+def plan_settings(
+    wish: Wish, former: RoundPlan | None, sources: Sources
+) -> tuple[tuple[PlannedSetting, ...], dict[str, Endpoint]]:
+    """All settings of the round, former ones first, and where each is asked, by label.
+
+    Raises:
+        UsageError: No setting is named.
+        ConfigError: A base URL cannot be used.
+    """
+    before = {planned.setting.label: planned for planned in former.settings} if former else {}
+    all_settings = {setting.label: setting for setting in (*(p.setting for p in before.values()), *wish.settings)}
+    if not all_settings:
+        raise UsageError("no model is named", hint="-m MODEL names one; resit models lists them")
+    found, endpoints = [], {}
+    for label, setting in all_settings.items():
+        endpoint, price = _place(setting, before.get(label), sources)
+        endpoints[label] = endpoint
+        found.append(
+            PlannedSetting(setting=setting, endpoint=endpoint.url, endpoint_source=endpoint.source, price=price)
+        )
+    return tuple(found), endpoints
+
+
+def _place(setting: Setting, before: PlannedSetting | None, sources: Sources) -> tuple[Endpoint, Price | None]:
+    """Where a setting is asked and what it costs; a price that nobody knows any more stays what it was."""
+    if setting.provider == RECORDED:
+        return _recorded_endpoint(sources.clients, before), RECORDED_PRICE
+    endpoint = endpoint_for(setting, sources.models_file, sources.base_url, sources.environ)
+    price = price_for(setting, sources.models_file, sources.now)
+    return endpoint, before.price if price is None and before is not None else price
+
+
+def _recorded_endpoint(clients: Mapping[str, Client] | None, before: PlannedSetting | None) -> Endpoint:
+    client = (clients or {}).get(RECORDED)
+    url = client.endpoint if isinstance(client, RecordedClient) else before.endpoint if before else "recorded:none"
+    return Endpoint(url, "recorded", None)
+
+
+def plan_round(
+    suite: Suite, former: RoundPlan | None, settings: tuple[PlannedSetting, ...], wish: Wish, now: datetime
+) -> RoundPlan:
+    """The plan of a new round, or of the `former` one with what the wish adds."""
+    count = wish.repeats or suite.repeats
+    new = RoundPlan(
+        id=f"{now:%Y%m%d-%H%M%S}-{suite.name}",
+        suite=suite.name,
+        title=suite.title,
+        suite_path=portable_path(suite.path),
+        suite_digest=suite.digest,
+        rule_digest=suite.rule_digest,
+        rule_set_at=now,
+        created_at=now,
+        settings=settings,
+        repeats=count,
+        first_repeats=count,
+        only=wish.only,
+        cap_usd=wish.cap_usd,
+        serial=bool(wish.serial),
+        concurrency=wish.concurrency or CONCURRENCY,
+        versions={"resit": __version__, "python": platform.python_version(), **_library_versions()},
+    )
+    return new if former is None else _going_on(new, former, wish)
+
+
+def _going_on(new: RoundPlan, former: RoundPlan, wish: Wish) -> RoundPlan:
+    """What a round keeps of its beginning, and what a later start changes."""
+    return new.model_copy(
+        update={
+            "id": former.id,
+            "suite_path": new.suite_path or former.suite_path,
+            "created_at": former.created_at,
+            "rule_digest": former.rule_digest,
+            "rule_set_at": former.rule_set_at,
+            "repeats": max(former.repeats, wish.repeats or 1),
+            "first_repeats": former.first_repeats,
+            "only": former.only,
+            "cap_usd": former.cap_usd if wish.cap_usd is None else wish.cap_usd,
+            "serial": former.serial if wish.serial is None else wish.serial,
+            "concurrency": wish.concurrency or former.concurrency,
+        }
+    )
+
+
+def _library_versions() -> dict[str, str]:
+    found = {}
+    for name in ("anthropic", "genai-prices"):
+        with suppress(PackageNotFoundError):
+            found[name] = version(name)
+    return found
