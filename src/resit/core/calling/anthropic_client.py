@@ -10,7 +10,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from resit.core.calling.client import Listener
+from resit.core.calling.endings import Silence, dropped, incomplete, no_reply_at_all, timed_out, unreadable, whole
 from resit.core.calling.faults import Asked, ServerError, from_server
+from resit.core.calling.incoming import UNREADABLE
 from resit.core.calling.models import TABLE, ModelInfo, cannot_ask, model_info, thinking_off_type
 from resit.core.calling.stream import ReplyStream
 from resit.core.config import Endpoint, Secret, header_secrets
@@ -25,9 +27,6 @@ NO_KEY = "none"
 CONNECT_S = 10.0
 LIST_S = 30.0
 """The longest that asking for the list of models may take."""
-
-_UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
-"""What comes of events that are not what the API sends."""
 
 
 class AnthropicClient:
@@ -95,9 +94,9 @@ class AnthropicClient:
             unlisted = f"{asked.url} lists no models ({fault.status})"
             return fault.model_copy(update={"said": unlisted}) if fault.kind == "model" else fault
         except sdk.transport_errors as error:
-            return _transport_fault(sdk, asked, error, started=False)
-        except (*_UNREADABLE, sdk.api_error) as error:
-            return _unreadable(asked, error)
+            return dropped(asked, error.__cause__ or error, sdk.unreached, started=False)
+        except (*UNREADABLE, sdk.api_error) as error:
+            return unreadable(asked, error)
 
     async def close(self) -> None:
         """Let go of connections."""
@@ -159,10 +158,10 @@ class AnthropicClient:
         except sdk.transport_errors as error:
             reply.end()
             if reply.complete:  # all of it had come before the connection broke
-                return _whole(asked, reply)
+                return whole(asked, reply)
             if isinstance(error, TimeoutError):
-                return self._timed_out(asked, reply)
-            return _transport_fault(sdk, asked, error, started=reply.started)
+                return timed_out(asked, reply.elapsed_s(), self._timeout_s, self._stall_s)
+            return dropped(asked, error.__cause__ or error, sdk.unreached, started=reply.started)
 
     async def _read(
         self,
@@ -177,15 +176,15 @@ class AnthropicClient:
         reply.request_id = response.headers.get("request-id")
         if "text/event-stream" not in response.headers.get("content-type", ""):
             return await self._no_stream(asked, response)
-        silence = _Silence(limit, self._stall_s)
+        silence = Silence(limit, self._stall_s)
         # Raw events: the SDK's models of each piece cost more CPU than all else on our side of a call.
         events = stream.raw_events(response)
         while True:
             try:
                 event = await anext(events, None)
                 piece = reply.take(event.data) if event is not None and event.data else None
-            except _UNREADABLE as error:
-                return _whole(asked, reply) if reply.complete else _unreadable(asked, error)
+            except UNREADABLE as error:
+                return whole(asked, reply) if reply.complete else unreadable(asked, error)
             if event is None or reply.error is not None:
                 break
             silence.broken()
@@ -194,22 +193,14 @@ class AnthropicClient:
         reply.end()
         if reply.error is not None:
             return from_server(asked, ServerError.from_body(200, reply.error, response.headers), self._clock())
-        return _whole(asked, reply) if reply.complete else _incomplete(asked, reply)
+        return whole(asked, reply) if reply.complete else incomplete(asked, reply)
 
     async def _no_stream(self, asked: Asked, response: httpx2.Response) -> Fault:
         """A 200 that is no stream: an error in disguise, or not the Messages API at all."""
         error = ServerError.from_body(200, (await response.aread())[:20_000], response.headers)
         if error.type is not None:
             return from_server(asked, error, self._clock())
-        said = f"{asked.url} answers, but not with a reply (200); check the base URL"
-        return asked.fault("server", said, status=200, request_id=error.request_id)
-
-    def _timed_out(self, asked: Asked, reply: ReplyStream) -> Fault:
-        if reply.elapsed_s() < self._timeout_s:
-            said = f"{asked.model} fell silent for {self._stall_s:g} s in mid-reply"
-        else:
-            said = f"{asked.model} was not done after {self._timeout_s:g} s; a longer time limit may help"
-        return asked.fault("timeout", said)
+        return no_reply_at_all(asked, error.request_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,27 +214,6 @@ class _Sdk:
     api_error: type[anthropic.APIError]
     transport_errors: tuple[type[Exception], ...]
     unreached: tuple[type[Exception], ...]
-
-
-class _Silence:
-    """Brings a call's time limit forward while nothing comes in."""
-
-    __slots__ = ("_end", "_limit", "_loop", "_next", "_stall_s")
-
-    def __init__(self, limit: asyncio.Timeout, stall_s: float) -> None:
-        self._limit = limit
-        self._stall_s = stall_s
-        self._loop = asyncio.get_running_loop()
-        self._end = limit.when() or self._loop.time()
-        self._next = 0.0
-
-    def broken(self) -> None:
-        """Something came in."""
-        now = self._loop.time()
-        # Moved some times in each span only: a timer a piece would cost more than reading the piece.
-        if now >= self._next:
-            self._next = now + self._stall_s / 8
-            self._limit.reschedule(min(self._end, now + self._stall_s))
 
 
 def _body(request: Request, info: ModelInfo | None) -> dict[str, Any]:
@@ -265,30 +235,3 @@ def _body(request: Request, info: ModelInfo | None) -> dict[str, Any]:
 
 def _server_error(error: anthropic.APIStatusError) -> ServerError:
     return ServerError.from_body(error.status_code, error.body, error.response.headers)
-
-
-def _transport_fault(sdk: _Sdk, asked: Asked, error: Exception, *, started: bool) -> Fault:
-    """No answer, or only half of one."""
-    cause = error.__cause__ or error
-    reason = type(cause).__name__
-    if isinstance(cause, sdk.unreached):
-        return asked.fault("dropped", f"{asked.url} cannot be reached ({reason}); check the network and the base URL")
-    when = "in mid-reply" if started else "before a reply"
-    return asked.fault("dropped", f"the connection to {asked.url} was dropped {when} ({reason})")
-
-
-def _whole(asked: Asked, reply: ReplyStream) -> Reply | Fault:
-    try:
-        return reply.reply()
-    except _UNREADABLE as error:
-        return _unreadable(asked, error)
-
-
-def _incomplete(asked: Asked, reply: ReplyStream) -> Fault:
-    if reply.started:
-        return asked.fault("dropped", f"the reply of {asked.model} broke off before its end", status=200)
-    return asked.fault("server", f"{asked.url} sent nothing at all (200)", status=200)
-
-
-def _unreadable(asked: Asked, error: Exception) -> Fault:
-    return asked.fault("server", f"{asked.url} sent something that is no reply ({type(error).__name__})", status=200)
