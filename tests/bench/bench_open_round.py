@@ -12,7 +12,7 @@ from pathlib import Path
 
 from big_round import big_round
 
-from resit.core.rounds.graded import GRADED
+from resit.core.rounds.memory import GRADED
 from resit.core.rounds.session import list_rounds, open_round
 
 SETTINGS, REPEATS = 10, 4

@@ -28,7 +28,7 @@ from resit.plain.run import parse_settings
 ROW = [
     "question", "kind", "setting", "model", "effort", "variant", "run", "outcome", "score", "second_score", "reason",
     "failed", "reply", "seconds", "attempts", "input_tokens", "cache_write_tokens", "cache_read_tokens",
-    "output_tokens", "thinking_tokens", "cost_usd", "turns", "verdict",
+    "output_tokens", "thinking_tokens", "cost_usd", "turns", "verdict", "rule", "doubt",
 ]  # fmt: skip
 
 

@@ -296,3 +296,7 @@ class Row:
     """Of all attempts together. None when one of them has no price."""
     turns: int | None
     verdict: VerdictWord | None
+    rule: str = ""
+    """Fingerprint of what was accepted, and how, when it was graded."""
+    doubt: str = ""
+    """Why a pass deserves a look; empty when it does not."""

@@ -14,6 +14,7 @@ from functools import cache
 from resit.core.judging.wording import day
 from resit.core.records import Row, Setting, run_key
 from resit.core.rounds.graded import shown
+from resit.core.rounds.memory import without_collecting
 from resit.core.rounds.plan import RoundPlan, since_said
 from resit.core.rounds.reviews import Review, read_reviews
 from resit.core.rounds.shelf import OpenedRound
@@ -110,7 +111,11 @@ def weigh(
         rows: Graded runs with their verdicts.
         reviews: A person's words, by run key.
     """
-    rows = list(rows)
+    with without_collecting():
+        return _weighed(round_id, plan, suite, list(rows), reviews or {})
+
+
+def _weighed(round_id: str, plan: RoundPlan, suite: Suite, rows: list[Row], reviews: Mapping[str, Review]) -> Evidence:
     out = {row.question for row in rows if row.verdict == "question"}
     asked = plan.questions(suite)
     questions = [question for question in asked if question.id not in out]
@@ -124,7 +129,7 @@ def weigh(
         grid=grid,
         questions_out=tuple(question.id for question in asked if question.id in out),
         runs_out=tuple(row for row in rows if row.verdict == "setup" and row.question not in out),
-        reasons=_reasons(rows, settings, reviews or {}),
+        reasons=_reasons(rows, settings, reviews),
         needed={question.id: max(LEAST_RUNS, suite.repeats) for question in questions},
         asks={question.id: _ask(suite, question) for question in asked},
         wordings={setting.label: _wording(suite, setting.variant) for setting in settings},

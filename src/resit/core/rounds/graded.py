@@ -6,18 +6,16 @@ version are those it was made from. The file may be deleted at any time.
 
 from __future__ import annotations
 
-import gc
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, fields
-from decimal import Decimal
-from operator import attrgetter, itemgetter
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
-from resit import __version__
 from resit.core.errors import RoundError
-from resit.core.records import FAIR, Row, RunRecord, VerdictWord, file_part
+from resit.core.records import Row, RunRecord, VerdictWord, file_part
+from resit.core.rounds.former import mark_of, note_former
+from resit.core.rounds.memory import GRADED, ROW_FIELDS, Entry, dumped, held_values, load_entries, without_collecting
 from resit.core.rounds.plan import Held, RoundPlan, build_request, held
 from resit.core.rounds.reviews import read_reviews
 from resit.core.rounds.store import FileMark, RoundStore
@@ -25,57 +23,10 @@ from resit.core.rule import digest
 from resit.core.scoring.grid import make_row
 from resit.core.suite import Question, Suite
 
-GRADED = "graded.json"
-FORMAT = 1
-_NOT_A_MEMORY = (OSError, ValueError, KeyError, TypeError, IndexError, ArithmeticError)
 _WORTH_SAVING = 0.1
 """The cache is written again when more than this share of the rows had to be made anew: writing takes longer."""
 
-_ROW_FIELDS = tuple(field.name for field in fields(Row))
-_HELD_FIELDS = len(fields(Held))
-_row_values = attrgetter(*_ROW_FIELDS)
-_row_items = itemgetter(*_ROW_FIELDS)
-_COST, _FAILED = _ROW_FIELDS.index("cost_usd"), _ROW_FIELDS.index("failed")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One run's row, and what it was made from."""
-
-    mark: FileMark
-    frame: str
-    """Fingerprint of the question's rule and of all that was asked."""
-    row: Row
-    held_values: Sequence[Any]
-    """What planning needs, as it is remembered; most openings never look at it."""
-
-    @property
-    def held(self) -> Held:
-        """What planning needs to know of the run."""
-        usable, asked, prompt, last, cost_usd, cost_unknown = self.held_values
-        return Held(tuple(usable), tuple(asked), prompt, last, Decimal(cost_usd), cost_unknown)
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """What a setting got in a round, as last graded."""
-
-    setting: str
-    points: float
-    graded: int
-    """Runs with a fair answer: what `points` is out of."""
-    done: int
-    """Runs with a result."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sums:
-    """A round in a few figures, as last graded."""
-
-    scores: tuple[Score, ...]
-    cost_usd: Decimal
-    at_least: bool
-    """True when a run of unknown cost is not in `cost_usd`."""
+_row_values = attrgetter(*ROW_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,15 +74,18 @@ class GradedRound:
             plan: The round's plan, when the caller has read it already.
             afresh: Grade every run again, whatever is remembered.
         """
-        plan = plan or self.store.plan()
+        with without_collecting():
+            return self._grade(suite, plan or self.store.plan(), afresh)
+
+    def _grade(self, suite: Suite, plan: RoundPlan, afresh: bool) -> Graded:
         frames = self._frames = Frames(suite, plan)
         verdicts = {key: review.verdict for key, review in read_reviews(self.store).items()}
-        known = {} if afresh else self._remembered()
+        former = self._remembered()
         entries: dict[str, Entry] = {}
         damaged: list[DamagedResult] = []
         read = 0
         for key, mark in self.store.marks():
-            entry = known.get(key)
+            entry = None if afresh else former.get(key)
             if entry is None or not _still_true(entry, mark, frames, verdicts.get(key)):
                 read += 1
                 try:
@@ -141,6 +95,8 @@ class GradedRound:
                     continue
             if entry is not None:
                 entries[key] = entry
+        if read:
+            note_former(self.store, _turned(former, entries))
         self._entries = entries
         if read > _WORTH_SAVING * len(entries):
             self.save()
@@ -156,14 +112,14 @@ class GradedRound:
         frame = self._frames.frame(record.question, record.setting.label) if self._frames else None
         mark = self.store.mark(record.key)
         if frame is not None and mark is not None:
-            self._remembered()[record.key] = Entry(mark, frame, row, _held_values(kept))
+            self._remembered()[record.key] = Entry(mark, frame, row, held_values(kept))
 
     def save(self) -> None:
         """Remember the rows; a disk without room for them costs nothing but time later."""
         if self._entries is None:
             return
         with suppress(RoundError):
-            self.store.write_file(GRADED, _dumped(self._entries))
+            self.store.write_file(GRADED, dumped(self._entries))
 
     def _remembered(self) -> dict[str, Entry]:
         if self._entries is None:
@@ -178,42 +134,7 @@ class GradedRound:
         if found is None:
             return None
         question, frame, asked = found
-        return Entry(mark, frame, make_row(question, record, verdict, asked=asked), _held_values(held(record)))
-
-
-def load_entries(store: RoundStore) -> dict[str, Entry]:
-    """What `graded.json` remembers; nothing when it is damaged or of another version of resit."""
-    try:
-        with _without_collecting():
-            table = json.loads((store.path / GRADED).read_bytes())
-            if table["format"] != FORMAT or table["resit"] != __version__:
-                return {}
-            return {file[0]: _loaded(file, row) for file, row in zip(table["files"], table["rows"], strict=True)}
-    except _NOT_A_MEMORY:
-        return {}
-
-
-def load_sums(store: RoundStore) -> Sums | None:
-    """The sums that `graded.json` begins with, without reading the rest; None when it is damaged or not there."""
-    try:
-        with open(store.path / GRADED, "rb") as file:
-            head = json.loads(file.readline().rstrip(b",\n") + b"}")
-        scores = tuple(Score(label, points, graded, done) for label, points, graded, done in head["scores"])
-        return Sums(scores, Decimal(head["cost_usd"]), bool(head["at_least"]))
-    except _NOT_A_MEMORY:
-        return None
-
-
-@contextmanager
-def _without_collecting() -> Iterator[None]:
-    """Making 20,000 rows costs twice the time when the collector looks through them again and again."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
+        return Entry(mark, frame, make_row(question, record, verdict, asked=asked), held_values(held(record)))
 
 
 def question_keys(store: RoundStore, question: str) -> tuple[str, ...]:
@@ -277,48 +198,19 @@ class Frames:
         return self._questions[question.id]
 
 
+def _turned(former: Mapping[str, Entry], entries: Mapping[str, Entry]) -> Iterator[tuple[str, Row]]:
+    """The former rows of runs whose reply is the same and whose grade another rule has turned."""
+    for key, before in former.items():
+        now = entries.get(key)
+        if now is None or now is before or now.mark != before.mark or now.row.rule == before.row.rule:
+            continue
+        if mark_of(now.row) != mark_of(before.row):
+            yield key, before.row
+
+
 def _still_true(entry: Entry, mark: FileMark, frames: Frames, verdict: VerdictWord | None) -> bool:
     row = entry.row
     return entry.mark == mark and row.verdict == verdict and entry.frame == frames.frame(row.question, row.setting)
-
-
-def _dumped(entries: Mapping[str, Entry]) -> bytes:
-    """One JSON object, with what a list of rounds needs on its first line."""
-    sums = _sums([entry.row for entry in entries.values()])
-    head = {
-        "format": FORMAT,
-        "resit": __version__,
-        "scores": [[s.setting, s.points, s.graded, s.done] for s in sums.scores],
-        "cost_usd": str(sums.cost_usd),
-        "at_least": sums.at_least,
-    }
-    files = [[key, *e.mark, e.frame, *e.held_values] for key, e in entries.items()]
-    parts = (
-        _compact(head)[:-1],
-        f'"rows":{_compact(rows_json(e.row for e in entries.values()))}',
-        f'"files":{_compact(files)}}}',
-    )
-    return ",\n".join(parts).encode()
-
-
-def _compact(value: object) -> str:
-    return json.dumps(value, separators=(",", ":"))
-
-
-def _sums(rows: Sequence[Row]) -> Sums:
-    by_setting: dict[str, list[Row]] = {}
-    for row in rows:
-        by_setting.setdefault(row.setting, []).append(row)
-    scores = (
-        Score(label, sum(r.score or 0.0 for r in found), sum(r.outcome in FAIR for r in found), len(found))
-        for label, found in by_setting.items()
-    )
-    cost_usd = sum((row.cost_usd for row in rows if row.cost_usd is not None), Decimal(0))
-    return Sums(tuple(scores), cost_usd, any(row.cost_usd is None for row in rows))
-
-
-def _held_values(kept: Held) -> Sequence[Any]:
-    return kept.usable, kept.asked, kept.prompt, kept.last, str(kept.cost_usd), kept.cost_unknown
 
 
 def rows_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -328,18 +220,7 @@ def rows_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 def row_json(row: Row) -> dict[str, Any]:
     """One row as every export holds it."""
-    table = dict(zip(_ROW_FIELDS, _row_values(row), strict=True))
+    table = dict(zip(ROW_FIELDS, _row_values(row), strict=True))
     table["cost_usd"] = None if row.cost_usd is None else format(row.cost_usd, "f")
     table["failed"] = list(row.failed)
     return table
-
-
-def _loaded(file: list[Any], row: dict[str, Any]) -> Entry:
-    key, mtime_ns, size, frame, *held_values = file
-    if not isinstance(key, str) or len(held_values) != _HELD_FIELDS:
-        raise ValueError("not a file's line")
-    values = list(_row_items(row))
-    values[_FAILED] = tuple(values[_FAILED])
-    if values[_COST] is not None:
-        values[_COST] = Decimal(values[_COST])
-    return Entry(FileMark(mtime_ns, size), frame, Row(*values), held_values)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from resit.core.edits import apply_edits
 from resit.core.errors import RoundError
 from resit.core.records import Row
+from resit.core.rounds.former import mark_of
 from resit.core.rounds.graded import Graded, GradedRound, question_keys, shown
 from resit.core.rounds.plan import build_request
 from resit.core.rounds.reviews import read_reviews
@@ -110,7 +111,7 @@ def compare(before: Iterable[Row], after: Iterable[Row], round_id: str = "") -> 
     flips = []
     for row in after:
         then = former.get((row.question, row.setting, row.run))
-        if then is not None and _mark(then) != _mark(row):
+        if then is not None and mark_of(then) != mark_of(row):
             flips.append(Flip(round_id, then, row))
     return tuple(flips)
 
@@ -124,7 +125,7 @@ def preview(edit: Edit, suite: Suite, stores: Sequence[RoundStore]) -> Preview:
         pairs = _regrade_question(store, edit.question, suite, after)
         regraded += len(pairs)
         rounds += bool(pairs)
-        flips += (flip for flip in pairs if _mark(flip.before) != _mark(flip.after))
+        flips += (flip for flip in pairs if mark_of(flip.before) != mark_of(flip.after))
     return Preview(regraded, tuple(flips), rounds)
 
 
@@ -151,7 +152,3 @@ def _regrade_question(store: RoundStore, question: str, before: Suite, after: Su
         was, is_now = (make_row(q, record, verdict, asked=asked_digest) for q in (old, new))
         pairs.append(Flip(store.id, was, is_now))
     return pairs
-
-
-def _mark(row: Row) -> tuple[object, ...]:
-    return row.outcome, row.score, row.second_score, row.reason, row.failed

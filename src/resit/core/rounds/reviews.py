@@ -9,7 +9,8 @@ from pydantic import Field, ValidationError
 
 from resit.core.errors import RoundError
 from resit.core.records import Frozen, VerdictWord
-from resit.core.rounds.store import RoundStore, to_toml
+from resit.core.rounds.store import RoundStore
+from resit.core.rounds.written import to_toml
 
 REVIEWS = "reviews.toml"
 

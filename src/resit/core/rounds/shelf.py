@@ -11,7 +11,8 @@ from pathlib import Path
 from resit.core.errors import ResitError, RoundError
 from resit.core.paths import rounds_dir as default_rounds_dir
 from resit.core.records import Row
-from resit.core.rounds.graded import Graded, GradedRound, Score, load_sums
+from resit.core.rounds.graded import Graded, GradedRound
+from resit.core.rounds.memory import Score, load_sums
 from resit.core.rounds.plan import RoundPlan
 from resit.core.rounds.regrade import graded_by
 from resit.core.rounds.store import RoundStore, find_rounds

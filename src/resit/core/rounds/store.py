@@ -16,16 +16,16 @@ import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
-import tomli_w
 from pydantic import ValidationError
-from pydantic_core import PydanticSerializationError
 
 from resit.core.errors import RoundBusy, RoundError, StoreFull
 from resit.core.records import RunRecord
 from resit.core.rounds.plan import RoundPlan
+from resit.core.rounds.written import brief, parsed, serialised, to_toml
 from resit.core.suite import Suite
 
 RESULTS, DAMAGED = "results", "damaged"
@@ -134,7 +134,7 @@ class RoundStore:
             table = tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
             return RoundPlan.model_validate(table)
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-            raise RoundError(f"{path} cannot be read: {_brief(error)}") from error
+            raise RoundError(f"{path} cannot be read: {brief(error)}") from error
 
     def save_plan(self, plan: RoundPlan) -> None:
         """Write `round.toml`."""
@@ -148,11 +148,9 @@ class RoundStore:
         """
         path = self.path / "suite.toml"
         try:
-            table = tomllib.loads(path.read_text(encoding="utf-8"))
-            # Through JSON, where strict models take an array for a tuple and a string for a Decimal.
-            return Suite.model_validate_json(json.dumps(table, default=str))
+            return _parsed_suite(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, ValidationError) as error:
-            raise RoundError(f"{path} cannot be read: {_brief(error)}") from error
+            raise RoundError(f"{path} cannot be read: {brief(error)}") from error
 
     def save_suite(self, suite: Suite) -> None:
         """Write `suite.toml`."""
@@ -165,7 +163,7 @@ class RoundStore:
             StoreFull: The disk has no room; what was there is unchanged.
             RoundError: It cannot be written for another reason.
         """
-        self._put(self._file(record.key), _serialised(record))
+        self._put(self._file(record.key), serialised(record))
 
     def read(self, key: str) -> RunRecord | None:
         """What is kept of a run; None when there is nothing.
@@ -179,8 +177,8 @@ class RoundStore:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise RoundError(f"{path} cannot be read: {_brief(error)}") from error
-        return _parse(path, data)
+            raise RoundError(f"{path} cannot be read: {brief(error)}") from error
+        return parsed(path, data)
 
     def keys(self) -> tuple[str, ...]:
         """Names of the runs that have a file, sorted."""
@@ -236,7 +234,7 @@ class RoundStore:
             raise RoundBusy(f"round {self.id} is run by {holder}", hint=f"resit watch {self.id} follows it") from None
         except OSError as error:
             file.close()
-            raise RoundError(f"{path} cannot be locked: {_brief(error)}") from error
+            raise RoundError(f"{path} cannot be locked: {brief(error)}") from error
         with suppress(OSError):
             file.truncate(0)
             file.write(str(os.getpid()).encode())
@@ -303,6 +301,13 @@ class RoundStore:
                         os.unlink(entry.path)
 
 
+@lru_cache(maxsize=16)
+def _parsed_suite(text: str) -> Suite:
+    """The suite in `text`. Rounds of one suite mostly hold the same text, and 500 questions take 70 ms to read."""
+    # Through JSON, where strict models take an array for a tuple and a string for a Decimal.
+    return Suite.model_validate_json(json.dumps(tomllib.loads(text), default=str))
+
+
 def find_rounds(rounds_dir: Path, suite: str | None = None) -> list[Path]:
     """Folders of all rounds, newest first."""
     pattern = f"{suite}/*/round.toml" if suite else "*/*/round.toml"
@@ -332,65 +337,13 @@ def write_whole(path: Path, data: bytes) -> None:
         raise
 
 
-def to_toml(table: dict[str, Any]) -> bytes:
-    """`table` as TOML, long texts as they are read."""
-    # A multi-line string of TOML would turn CR LF into LF.
-    escapes = "\\r" in json.dumps(table, default=str)
-    return tomli_w.dumps(table, multiline_strings=not escapes).encode()
-
-
-def _serialised(record: RunRecord) -> bytes:
-    try:
-        return record.model_dump_json(exclude_none=True).encode()
-    except PydanticSerializationError:
-        # Half of a surrogate pair is no UTF-8, but a reply may hold one; JSON can, as an escape.
-        return json.dumps(record.model_dump(exclude_none=True), default=str).encode()
-
-
-def _parse(path: Path, data: bytes) -> RunRecord:
-    try:
-        record = _parsed(data)
-    except ValidationError as error:
-        raise RoundError(f"{path.name} is damaged: {_damage(data, error)}") from error
-    if record.key != path.name[:-5]:
-        raise RoundError(f"{path.name} is damaged: it holds another run, {record.key}")
-    return record
-
-
-def _parsed(data: bytes) -> RunRecord:
-    try:
-        return RunRecord.model_validate_json(data)
-    except ValidationError:
-        if b"\\ud" not in data.lower():
-            raise
-        with suppress(ValueError):
-            return RunRecord.model_validate(json.loads(data))
-        raise
-
-
-def _damage(data: bytes, error: ValidationError) -> str:
-    if not data:
-        return "it is empty"
-    return "it is no JSON, or cut short" if error.errors()[0]["type"] == "json_invalid" else _brief(error)
-
-
-def _brief(error: Exception) -> str:
-    """The first line of what went wrong, without the data that caused it."""
-    if isinstance(error, ValidationError):
-        first = error.errors(include_input=False, include_url=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
-    if isinstance(error, OSError):
-        return error.strerror or type(error).__name__
-    return str(error).partition("\n")[0]
-
-
 def _translated(error: OSError, path: Path) -> RoundError:
     if error.errno in _FULL:
         return StoreFull(
             f"the disk has no room for {path.name}; all that was kept before is whole",
             hint="make room, then run the same command again",
         )
-    return RoundError(f"{path} cannot be written: {_brief(error)}")
+    return RoundError(f"{path} cannot be written: {brief(error)}")
 
 
 def _make_unique(parent: Path, name: str) -> Path:

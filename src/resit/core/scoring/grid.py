@@ -63,6 +63,8 @@ def make_row(
         cost_usd=_cost_usd(record.attempts),
         turns=reply.turns if reply else None,
         verdict=verdict,
+        rule=graded.rule,
+        doubt=graded.doubtful,
     )
 
 
