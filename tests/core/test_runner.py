@@ -39,6 +39,7 @@ from resit.core.rounds.events import (
     Streamed,
 )
 from resit.core.rounds.live import read_live
+from resit.core.rounds.outfit import Outfit
 from resit.core.rounds.plan import make_plan
 from resit.core.rounds.runner import Runner
 from resit.core.rounds.store import RoundStore, write_whole
@@ -83,7 +84,7 @@ class Desk:
             round_plan = round_plan.model_copy(update={"settings": tuple(priced)})
         store = RoundStore.create(self.folder, round_plan, suite, write=self.write)
         store.lock()
-        return Runner(
+        outfit = Outfit(
             make_plan(suite, round_plan, {}),
             store,
             {s.label: self.others.get(s.label, self.client) for s in settings},
@@ -93,8 +94,8 @@ class Desk:
             policy=self.policy,
             clock=self.clock,
             rng=random.Random(1),
-            call_limit_s=100.0,
         )
+        return Runner(outfit, call_limit_s=100.0)
 
     @property
     def ledger(self) -> Ledger:

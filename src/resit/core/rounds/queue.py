@@ -49,19 +49,19 @@ class JobQueue:
         """Try `run` again at `ready_s`, before those that were never sent."""
         heapq.heappush(self._waiting, (ready_s, run.job.index, run))
 
-    def take(self, now_s: float, allowed: Callable[[str], bool]) -> OpenRun | None:
-        """The run that goes next: the first whose setting is allowed to start one now.
+    def take(self, now_s: float, allowed: Callable[[OpenRun], bool]) -> OpenRun | None:
+        """The run that goes next: the first of those due and of each setting's next that is allowed to start now.
 
         Args:
             now_s: The present, on the clock of `wait_until`.
-            allowed: Says of a setting's label whether it may start a call.
+            allowed: Says of a run whether it may start.
         """
         while self._waiting and self._waiting[0][0] <= now_s:
             self._due.append(heapq.heappop(self._waiting)[2])
         for at, run in enumerate(self._due):
-            if allowed(run.label):
+            if allowed(run):
                 return self._due.pop(at)
-        heads = [owed[0] for label, owed in self._owed.items() if owed and allowed(label)]
+        heads = [owed[0] for owed in self._owed.values() if owed and allowed(owed[0])]
         if not heads:
             return None
         first = min(heads, key=lambda run: run.job.index)

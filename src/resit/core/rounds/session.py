@@ -16,10 +16,11 @@ from resit.core.records import Setting
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.hindered import Means, Problem, find_problems
+from resit.core.rounds.outfit import Emit
 from resit.core.rounds.past import past_calls
 from resit.core.rounds.plan import Plan, PlannedSetting, RoundPlan
 from resit.core.rounds.planned import RECORDED, Sources, plan_round, plan_settings
-from resit.core.rounds.runner import Emit, Runner
+from resit.core.rounds.runner import Runner
 from resit.core.rounds.shelf import OpenedRound, RoundSummary, list_rounds, open_round
 from resit.core.rounds.starting import Parts, plan_against, start_round
 from resit.core.rounds.store import RoundStore

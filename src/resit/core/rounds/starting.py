@@ -17,10 +17,11 @@ from resit.core.records import Fault, run_key
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.graded import DamagedResult, Graded, GradedRound
 from resit.core.rounds.hindered import Means, Problem
+from resit.core.rounds.outfit import Emit, Outfit
 from resit.core.rounds.plan import Plan, RoundPlan, chosen_questions, make_plan
 from resit.core.rounds.planned import RECORDED
 from resit.core.rounds.reviews import read_reviews, settled_keys
-from resit.core.rounds.runner import Emit, Runner
+from resit.core.rounds.runner import Runner
 from resit.core.rounds.sent import read_sent
 from resit.core.rounds.store import RoundStore
 from resit.core.spend.budget import Budget
@@ -77,7 +78,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
     reviews = read_reviews(store)
     keys = {p.setting.label: p.setting for p in round_plan.settings}
     rows = tuple(r for r in graded.rows if run_key(r.question, keys[r.setting], r.run) in done)
-    return Runner(
+    outfit = Outfit(
         plan,
         store,
         _clients(round_plan, parts.means, barred),
@@ -92,6 +93,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
         clock=parts.clock,
         rng=parts.rng,
     )
+    return Runner(outfit)
 
 
 def _as_fault(error: ResitError) -> Fault:
@@ -114,9 +116,9 @@ def _budget(plan: Plan, graded: Graded, store: RoundStore) -> Budget:
 
 
 def _clients(plan: RoundPlan, means: Means, barred: Mapping[str, Fault]) -> dict[str, Client]:
-    """Who asks, by setting label; settings of one server and key share a client."""
+    """Who asks, by setting label; settings of one provider, server and key share a client."""
     given = means.clients or {}
-    made: dict[Endpoint, Client] = {}
+    made: dict[tuple[str, Endpoint], Client] = {}
     found: dict[str, Client] = {}
     for planned in plan.settings:
         setting, endpoint = planned.setting, means.endpoints[planned.setting.label]
@@ -125,8 +127,9 @@ def _clients(plan: RoundPlan, means: Means, barred: Mapping[str, Fault]) -> dict
             continue
         if setting.label in barred:
             continue
-        if endpoint not in made:
-            made[endpoint] = make_client(
+        place = (setting.provider, endpoint)
+        if place not in made:
+            made[place] = make_client(
                 setting.provider,
                 endpoint,
                 cwd=means.cwd,
@@ -134,7 +137,7 @@ def _clients(plan: RoundPlan, means: Means, barred: Mapping[str, Fault]) -> dict
                 concurrency=plan.concurrency,
                 environ=means.environ,
             )
-        found[setting.label] = made[endpoint]
+        found[setting.label] = made[place]
     return found
 
 
