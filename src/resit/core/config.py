@@ -23,10 +23,22 @@ ANTHROPIC_URL = "https://api.anthropic.com"
 ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 ANTHROPIC_URL_VARIABLE = "ANTHROPIC_BASE_URL"
 ANTHROPIC_HEADERS_VARIABLE = "ANTHROPIC_CUSTOM_HEADERS"
+OPENAI_URL = "https://api.openai.com"
+OPENAI_KEY = "OPENAI_API_KEY"
+OPENAI_URL_VARIABLE = "OPENAI_BASE_URL"
+LOCAL_URLS = {
+    "ollama": "http://127.0.0.1:11434",
+    "llama.cpp": "http://127.0.0.1:8080",
+    "lm-studio": "http://127.0.0.1:1234",
+    "vllm": "http://127.0.0.1:8000",
+}
+"""Where the usual local servers are, by the name that stands before a model of theirs: `ollama/llama3.2`."""
 HIDDEN = "[key hidden]"
 """What stands where a key stood."""
 
-EndpointSource = Literal["--base-url", "models.toml", "ANTHROPIC_BASE_URL", "default", "recorded"]
+EndpointSource = Literal[
+    "--base-url", "models.toml", "ANTHROPIC_BASE_URL", "OPENAI_BASE_URL", "model name", "default", "recorded"
+]
 Provider = Literal["anthropic", "openai", "command", "recorded"]
 ThinkingOff = Literal["disabled", "between_tools", "impossible"]
 """How a model is told not to think: a value of `thinking.type`, or that it cannot be told."""
@@ -132,7 +144,7 @@ class ModelEntry(Frozen):
 
     provider: Provider = "anthropic"
     base_url: Annotated[str, AfterValidator(lambda url: clean_url(url))] | None = None
-    """Server that speaks the Messages API; None is Anthropic's own."""
+    """Server that speaks the provider's API; None is the provider's own."""
     key: Annotated[str, AfterValidator(lambda name: _variable_name(name))] | None = None
     """Name of the environment variable that holds the key, never the key."""
     efforts: tuple[Effort, ...] | None = None
@@ -196,9 +208,15 @@ class Endpoint:
 
     @property
     def official(self) -> bool:
-        """True for Anthropic's own server."""
+        """True for a provider's own server, which takes nobody without a key."""
         host = urlsplit(self.url).hostname or ""
-        return host == "anthropic.com" or host.endswith(".anthropic.com")
+        return any(host == own or host.endswith(f".{own}") for own in ("anthropic.com", "openai.com"))
+
+    @property
+    def local(self) -> bool:
+        """True for a server on this machine."""
+        host = urlsplit(self.url).hostname or ""
+        return host in ("localhost", "::1") or re.fullmatch(r"127(\.\d{1,3}){3}", host) is not None
 
     @property
     def said(self) -> str:
@@ -212,24 +230,49 @@ def endpoint_for(
     base_url_flag: str | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Endpoint:
-    """Where `setting` is asked: the flag, else `models.toml`, else the environment, else Anthropic.
+    """Where `setting` is asked: the flag, else `models.toml`, else its name, else the environment, else its provider.
 
-    A server named in `models.toml` gets no key unless its entry names one: nobody's Anthropic key goes to a
-    stranger's server by oversight.
+    A server named in `models.toml`, and a local one, gets no key unless the model's entry names one: nobody's key
+    goes to a stranger's server by oversight.
 
     Raises:
         ConfigError: The flag's or the environment's URL cannot be used.
     """
     entry = models_file.models.get(setting.model, ModelEntry())
+    usual_url, usual_key, variable = _OPENAI if setting.provider == "openai" else _ANTHROPIC
+    local = local_server(setting.model) if setting.provider == "openai" else None
+    key = entry.key or (None if local else usual_key)
     if base_url_flag:
-        return Endpoint(_url_from("--base-url", base_url_flag), "--base-url", entry.key or ANTHROPIC_KEY)
+        return Endpoint(_url_from("--base-url", base_url_flag), "--base-url", key)
     if entry.base_url:
-        return Endpoint(entry.base_url, "models.toml", entry.key)
-    found = (os.environ if environ is None else environ).get(ANTHROPIC_URL_VARIABLE, "").strip()
+        own = setting.provider == "openai" and entry.base_url == OPENAI_URL
+        return Endpoint(entry.base_url, "models.toml", key if own else entry.key)
+    if local:
+        return Endpoint(LOCAL_URLS[local], "model name", key)
+    found = (os.environ if environ is None else environ).get(variable, "").strip()
     if found:
-        url = _url_from(ANTHROPIC_URL_VARIABLE, found)
-        return Endpoint(url, "default" if url == ANTHROPIC_URL else "ANTHROPIC_BASE_URL", entry.key or ANTHROPIC_KEY)
-    return Endpoint(ANTHROPIC_URL, "default", entry.key or ANTHROPIC_KEY)
+        url = _url_from(variable, found)
+        return Endpoint(url, "default" if url == usual_url else variable, key)
+    return Endpoint(usual_url, "default", key)
+
+
+_ANTHROPIC: tuple[str, str, Literal["ANTHROPIC_BASE_URL"]] = (ANTHROPIC_URL, ANTHROPIC_KEY, "ANTHROPIC_BASE_URL")
+_OPENAI: tuple[str, str, Literal["OPENAI_BASE_URL"]] = (OPENAI_URL, OPENAI_KEY, "OPENAI_BASE_URL")
+"""A provider's own server, the variable with its key, and the one that names another server."""
+
+
+def local_server(model: str) -> str | None:
+    """The local server that a model's name begins with: `ollama` for `ollama/llama3.2`; None when with none."""
+    server, slash, name = model.partition("/")
+    return server if slash and name and server in LOCAL_URLS else None
+
+
+def provider_for(model: str, models_file: ModelsFile) -> str:
+    """Which kind of client asks `model`: as its entry says, else as its name says, else Anthropic's."""
+    entry = models_file.models.get(model, ModelEntry())
+    if "provider" not in entry.model_fields_set and entry.base_url is None and local_server(model):
+        return "openai"
+    return entry.provider
 
 
 def clean_url(url: str) -> str:

@@ -24,11 +24,13 @@ _QUOTA = re.compile(
 )
 _RATE = re.compile(r"per[- ](minute|second)|rate limit", re.IGNORECASE)
 _NO_CREDIT = re.compile(r"credit balance|insufficient (credit|fund|balance)|\bbilling\b", re.IGNORECASE)
-_FILTERED = re.compile(r"content filter", re.IGNORECASE)
+_FILTERED = re.compile(r"content (filter|management)", re.IGNORECASE)
 _TOO_LONG = re.compile(
-    r"prompt is too long|context (window|length)|maximum context|exceeds? the context", re.IGNORECASE
+    r"prompt is too long|context (window|length)|maximum context|exceeds? the (available )?context", re.IGNORECASE
 )
 _QUOTA_CODES = frozenset({"contract_spend_limit_reached", "enforced_spend_limit_reached", "insufficient_quota"})
+_NO_CREDIT_CODES = frozenset({"billing_hard_limit_reached", "billing_not_active"})
+_FILTER_CODES = frozenset({"content_filter", "content_policy_violation"})
 _STATUS_OF_TYPE = {
     "invalid_request_error": 400,
     "authentication_error": 401,
@@ -100,7 +102,7 @@ class ServerError:
         if isinstance(body, (str, bytes)):
             try:
                 body = json.loads(body)
-            except ValueError:
+            except (ValueError, RecursionError):
                 body = body.decode(errors="replace") if isinstance(body, bytes) else body
         error = _part(body, "error")
         details = _part(error, "details")
@@ -110,7 +112,7 @@ class ServerError:
         return cls(
             status=status,
             type=_text(error, "type"),
-            code=_text(details, "error_code") or _text(error, "code"),
+            code=_text(details, "error_code") or _code(error) or _code(body),
             message=message,
             headers=headers,
             request_id=headers.get("request-id") or headers.get("x-request-id") or _text(body, "request_id"),
@@ -120,7 +122,7 @@ class ServerError:
 def from_server(asked: Asked, error: ServerError, now: datetime, usage: Usage | None = None) -> Fault:
     """The fault that a server's error is."""
     wait = retry_after_s(error.headers, now)
-    status = error.status if error.status >= 300 else _STATUS_OF_TYPE.get(error.type or "", 500)
+    status = error.status if error.status >= 300 else _inner_status(error)
     kind, sentence = _server_sentence(asked, error, status, wait, now)
     words = asked.clean("" if _is_page(error.message) else error.message)
     return asked.fault(
@@ -189,18 +191,20 @@ def _server_sentence(
     message = error.message
     if status == 429:
         return _limit_sentence(error, where, wait, now)
-    if status == 402 or (status in (400, 403) and _NO_CREDIT.search(message)):
+    if status == 402 or error.code in _NO_CREDIT_CODES or (status in (400, 403) and _NO_CREDIT.search(message)):
         return "billing", f"no credit left for {key} {where}; top it up, then run the same command again"
-    if status == 400 and _FILTERED.search(message):
+    if status == 400 and (error.code in _FILTER_CODES or _FILTERED.search(message)):
         return "blocked", f"the server's content filter held the answer back {where}"
+    if status == 401 and asked.key_name is None:
+        return "key", f"{asked.url} wants a key {where}; `key` in models.toml names the variable that holds it"
     if status == 401:
         return "key", f"{asked.url} refuses {key} {where}; check it or make a new one"
     if status == 403:
         return "key", f"{key} may not use {asked.model} {where}; ask for access or use another key"
     if status == 404:
-        if error.type == "not_found_error" or asked.model in message:
+        if error.code == "model_not_found" or asked.model in message:
             return "model", f"{asked.url} knows no model {asked.model} {where}; resit models lists what there is"
-        return "model", f"nothing answers to messages at {asked.url} {where}; check the base URL"
+        return "model", f"nothing takes messages at {asked.url} {where}; check the base URL"
     if status == 413 or (status == 400 and _TOO_LONG.search(message)):
         return "request", f"the prompt is too long for {asked.model} {where}; shorten it or its files"
     return _other_sentence(asked, status, where)
@@ -239,6 +243,18 @@ def _clock(now: datetime, wait: float) -> str:
 def _is_page(message: str) -> bool:
     """True for a web page, as proxies send: nobody wants to read its tags."""
     return message.lstrip()[:1] == "<"
+
+
+def _inner_status(error: ServerError) -> int:
+    """The status of an error inside a 200: by its type, else by its code, which some servers give as that number."""
+    code = error.code or ""
+    return _STATUS_OF_TYPE.get(error.type or "") or (int(code) if re.fullmatch("[45][0-9][0-9]", code) else 500)
+
+
+def _code(value: object) -> str | None:
+    """An error's code, a word or a number."""
+    found = _part(value, "code")
+    return str(found) if isinstance(found, (str, int)) else None
 
 
 def _part(value: object, name: str) -> Any:

@@ -8,14 +8,15 @@ from typing import Any, Literal
 from resit.core.calling.client import Delta
 from resit.core.records import Reply, Stop, Usage
 
-UNREADABLE = (ValueError, KeyError, TypeError, AttributeError)
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, RecursionError)
 """What comes of events that are not what the API sends."""
 
 
 class Incoming:
-    """Takes the events of one streamed reply, one by one; `complete` says whether all have come.
+    """Keeps what one streamed reply brings; `complete` says whether all of it has come.
 
-    What is not as the API sends it raises one of `UNREADABLE`.
+    Each API has a `take` of its own, given one event at a time, which hands back the pieces it brought when they are
+    watched. What is not as the API sends it raises one of `UNREADABLE`.
     """
 
     __slots__ = (
@@ -27,7 +28,7 @@ class Incoming:
         """Begin to measure now, when the request is sent.
 
         Args:
-            watched: Whether `take` is to hand back the pieces.
+            watched: Whether pieces are to be handed back.
         """
         self._sent_at = time.perf_counter()
         self._watched = watched
@@ -50,10 +51,6 @@ class Incoming:
     def elapsed_s(self) -> float:
         """Seconds since the request was sent."""
         return time.perf_counter() - self._sent_at
-
-    def take(self, data: str) -> Delta | None:
-        """Take one event's data; hands back the piece it brought, when watched."""
-        raise NotImplementedError
 
     def end(self) -> None:
         """The stream is over. A server that leaves its closing event out but said why it stopped is whole, too."""

@@ -15,9 +15,9 @@ from typing import Any, Literal, Protocol
 
 from pydantic import ValidationError
 
-from resit.core.config import ModelEntry, ModelsFile, ThinkingOff
+from resit.core.config import ModelEntry, ModelsFile, ThinkingOff, provider_for
 from resit.core.paths import atomic_write, cache_dir
-from resit.core.records import EFFORTS, Effort, Fault, Frozen
+from resit.core.records import EFFORTS, Effort, Fault, Frozen, Setting
 
 CACHE_DAYS = 7
 TABLE_DATE = date(2026, 11, 29)
@@ -111,7 +111,8 @@ def known_models(models_file: ModelsFile, *, now: datetime | None = None) -> dic
     for info in cached_models(now or datetime.now(UTC)):
         known[info.id] = _merge(known.get(info.id), info)
     for model, entry in models_file.models.items():
-        known[model] = _with_entry(model_info(model, known) or ModelInfo(id=model, label=model), model, entry)
+        info = model_info(model, known) or ModelInfo(id=model, label=model)
+        known[model] = _with_entry(info, model, entry, provider_for(model, models_file))
     return known
 
 
@@ -131,9 +132,9 @@ def resolve_model(text: str, known: Mapping[str, ModelInfo]) -> str:
     return f"claude-{plain}" if f"claude-{plain}" in known else name
 
 
-def provider_for(model: str, models_file: ModelsFile) -> str:
-    """Which kind of client asks `model`."""
-    return models_file.models.get(model, ModelEntry()).provider
+def info_of(setting: Setting, known: Mapping[str, ModelInfo]) -> ModelInfo:
+    """What is known of a setting's model, were it only who asks it."""
+    return model_info(setting.model, known) or ModelInfo(id=setting.model, provider=setting.provider)
 
 
 def cannot_ask(info: ModelInfo | None, effort: Effort | None, thinking: Literal["default", "off"]) -> str | None:
@@ -144,6 +145,9 @@ def cannot_ask(info: ModelInfo | None, effort: Effort | None, thinking: Literal[
         return f"{info.id} takes no effort {effort}; it takes {', '.join(info.efforts) or 'none'}"
     if thinking == "default":
         return None
+    if effort is not None and info.provider == "openai":
+        # Both are values of `reasoning_effort`.
+        return f"{info.id} takes an effort or thinking off, not both"
     if info.thinking_off == "impossible":
         return f"{info.id} always thinks; leave thinking at its default and choose an effort"
     if effort is not None and info.off_efforts is not None and effort not in info.off_efforts:
@@ -190,7 +194,7 @@ def _merge(row: ModelInfo | None, asked: ModelInfo) -> ModelInfo:
     return asked.model_copy(update={name: getattr(row, name) for name in unsaid})
 
 
-def _with_entry(info: ModelInfo, model: str, entry: ModelEntry) -> ModelInfo:
+def _with_entry(info: ModelInfo, model: str, entry: ModelEntry, provider: str) -> ModelInfo:
     """The person's word over what was known."""
     said: dict[str, Any] = {
         "efforts": entry.efforts,
@@ -200,7 +204,7 @@ def _with_entry(info: ModelInfo, model: str, entry: ModelEntry) -> ModelInfo:
     changed = {name: value for name, value in said.items() if value is not None}
     if "efforts" in changed or "thinking_off" in changed:
         changed["off_efforts"] = None
-    return info.model_copy(update={**changed, "id": model, "provider": entry.provider, "source": "models.toml"})
+    return info.model_copy(update={**changed, "id": model, "provider": provider, "source": "models.toml"})
 
 
 def _from_api(page: Mapping[str, Any], today: date) -> ModelInfo | None:

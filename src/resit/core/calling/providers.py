@@ -8,6 +8,7 @@ from pathlib import Path
 from resit.core.calling.anthropic_client import AnthropicClient
 from resit.core.calling.client import Client
 from resit.core.calling.models import ModelInfo
+from resit.core.calling.openai_client import OpenAIClient
 from resit.core.config import Endpoint, Secret, find_key
 from resit.core.errors import ConfigError, KeyMissing
 
@@ -23,7 +24,7 @@ def key_for(endpoint: Endpoint, cwd: Path, environ: Mapping[str, str] | None = N
         return None
     key = find_key(endpoint.key, cwd, environ)
     # A server of the person's own may take no key, unless `models.toml` names the one it takes.
-    if key is None and (endpoint.official or endpoint.source == "models.toml"):
+    if key is None and (endpoint.official or endpoint.source in ("models.toml", "model name")):
         raise KeyMissing(
             f"{endpoint.key} is neither in the environment nor in a .env file here or above",
             hint=f"set {endpoint.key}, or try resit demo, which needs none",
@@ -43,7 +44,7 @@ def make_client(
     """The client for one endpoint; recordings are opened with `RecordedClient.load`.
 
     Args:
-        provider: `anthropic`, the only one with servers.
+        provider: `anthropic` or `openai`, the two with servers.
         endpoint: Where it asks.
         cwd: Where the search for `.env` starts.
         models: What models take, as `known_models` has it.
@@ -54,7 +55,10 @@ def make_client(
         KeyMissing: The endpoint needs a key, and there is none.
         ConfigError: An unknown provider, or a key that cannot be one.
     """
-    if provider != "anthropic":
-        raise ConfigError(f"unknown provider {provider!r}", hint="it can be anthropic")
-    key = key_for(endpoint, cwd, environ)
-    return AnthropicClient(endpoint, key, models=models, concurrency=concurrency)
+    match provider:
+        case "anthropic":
+            return AnthropicClient(endpoint, key_for(endpoint, cwd, environ), models=models, concurrency=concurrency)
+        case "openai":
+            return OpenAIClient(endpoint, key_for(endpoint, cwd, environ), models=models, concurrency=concurrency)
+        case _:
+            raise ConfigError(f"unknown provider {provider!r}", hint="it can be anthropic or openai")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from resit.core.calling.client import Client
-from resit.core.calling.models import ModelInfo, cannot_ask, model_info
+from resit.core.calling.models import ModelInfo, cannot_ask, info_of
 from resit.core.calling.providers import key_for
 from resit.core.config import Endpoint
 from resit.core.errors import ResitError, Unpriced, UsageError
@@ -67,5 +67,5 @@ def _cannot_start(planned: PlannedSetting, plan: RoundPlan, means: Means) -> Res
         key_for(endpoint, means.cwd, means.environ)
     except ResitError as error:
         return error
-    refused = cannot_ask(model_info(setting.model, means.models), setting.effort, setting.thinking)
+    refused = cannot_ask(info_of(setting, means.models), setting.effort, setting.thinking)
     return UsageError(refused) if refused else None
