@@ -209,6 +209,8 @@ class Reply(Frozen):
     seconds: Seconds
     """From sending to the last byte, of this attempt alone."""
     first_token_s: Seconds | None = None
+    warm_up_s: Seconds | None = None
+    """What loading a local model took just before, in a call of its own: no part of `seconds`."""
     model: str = ""
     """As the server named it."""
     request_id: str | None = None
