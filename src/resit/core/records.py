@@ -20,9 +20,7 @@ EFFORTS: tuple[Effort, ...] = ("low", "medium", "high", "xhigh", "max")
 Stop = Literal["end", "cut_off", "context_full", "refused", "blocked"]
 """Why the model stopped: by itself, at `max_tokens`, at the window's end, by declining, or held back by a filter."""
 
-Outcome = Literal[
-    "pass", "part", "miss", "empty", "cut_off", "refused", "blocked", "void", "limit", "timeout", "error"
-]
+Outcome = Literal["pass", "part", "miss", "empty", "cut_off", "refused", "blocked", "void", "limit", "timeout", "error"]
 FAIR: frozenset[str] = frozenset({"pass", "part", "miss"})
 """Outcomes that are an answer; the others are unsettled and never count as wrong. `void`: the key was seen."""
 
@@ -179,6 +177,15 @@ class Verified(Frozen):
     """What the agent changed, as a unified diff."""
 
 
+class QuotaReading(Frozen):
+    """How much of a plan's quota is used, as the command itself said at the end of a run."""
+
+    window_minutes: Annotated[int, Field(gt=0, le=10**7)]
+    """300 is the window of five hours, 10,080 that of a week."""
+    used_percent: Annotated[float, Field(ge=0, le=10**6)]
+    resets_at: datetime | None = None
+
+
 class AgentRun(Frozen):
     """How an agent came to its answer."""
 
@@ -194,6 +201,8 @@ class AgentRun(Frozen):
     """Calls that the command repeated by itself."""
     api_seconds: Seconds | None = None
     """What the command says its model took."""
+    quota: tuple[QuotaReading, ...] = ()
+    """What is used of the plan it runs on; none where it does not say."""
     verified: Verified | None = None
     """None for a question without a workspace."""
 
@@ -206,14 +215,16 @@ class Reply(Frozen):
     stop: Stop = "end"
     stop_detail: str = ""
     usage: Usage = Usage()
-    seconds: Seconds
-    """From sending to the last byte, of this attempt alone."""
+    seconds: Seconds | None = None
+    """From sending to the last byte, of this attempt alone. None in a batch, where nobody says it."""
     first_token_s: Seconds | None = None
     warm_up_s: Seconds | None = None
     """What loading a local model took just before, in a call of its own: no part of `seconds`."""
     model: str = ""
     """As the server named it."""
     request_id: str | None = None
+    service_tier: str | None = None
+    """How it was served and billed, in the server's word: `standard`, `priority` or `batch`."""
     turns: Tokens | None = None
     cost_reported_usd: Usd | None = None
     """What a command says it cost, beside what resit works out."""
@@ -243,6 +254,8 @@ class Attempt(Frozen):
     """When it was sent, UTC."""
     waited_s: Seconds = 0.0
     """Back-off before it."""
+    batch: str | None = None
+    """Mark of the batch it was a part of. None: a call of its own."""
     asked: str
     """Fingerprint of the request it sent."""
     reply: Reply | None = None

@@ -1,76 +1,141 @@
-"""One run of a command-line agent: a job in, a reply or a fault out, on whatever machine it is done.
-
-The way of a job: `scratch.prepare` makes the folders it may see, `jail.wrap` puts the command into its jail,
-`process.run_command` runs it to its end, a reader in `outputs` says what came of it, and `workspace.verify` tries
-what it made. Nothing here knows of rounds.
-"""
+"""One run of a command-line agent: a job in, a reply or a fault out, on whatever machine it is done."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
+from functools import partial
 from pathlib import Path
-from typing import Literal
 
-from resit.core.records import Request
+from resit.core.agents.canary import Canary
+from resit.core.agents.jail import JailSpec, Wrapped, best_isolation, program_roots, wrap
+from resit.core.agents.outputs import make_reader
+from resit.core.agents.outputs.reader import Asking, Place, Reader
+from resit.core.agents.process import run_command
+from resit.core.agents.scratch import Scratch, prepare
+from resit.core.agents.secrets import Keys, scrubbed
+from resit.core.agents.sign_in import keep_renewed, sign_in_files
+from resit.core.agents.template import CommandLine, Filled, fill
+from resit.core.agents.verify import CodeKey, verify
+from resit.core.calling.client import Delta, Listener
+from resit.core.errors import ResitError
+from resit.core.records import Fault, Isolation, Reply, Request
 
-PromptBy = Literal["stdin", "argument", "file"]
-"""How a command gets its prompt."""
 TIMEOUT_S = 1500.0
 """How long a run may take, unless `models.toml` says otherwise."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommandLine:
-    """How a command is started and how its output is read. Never goes through a shell."""
-
-    name: str
-    """Name of the preset, or of the model's entry in `models.toml`."""
-    argv: tuple[str, ...]
-    """With placeholders: {prompt}, {prompt_file}, {answer_file}, {folder}, {home}."""
-    prompt_by: PromptBy = "stdin"
-    reader: str = "text"
-    """Which of the readers in `outputs` understands what it prints."""
-    answer_path: str = ""
-    """For the reader `json`: where the answer stands, as a small dotted path."""
-    variables: tuple[str, ...] = ()
-    """Names of the environment variables it gets beside the usual ones; no values, so that a job can be sent."""
-    settings: tuple[tuple[str, str], ...] = ()
-    """Variables with fixed values, none of them secret; values may hold placeholders."""
-    logins: tuple[tuple[str, str], ...] = ()
-    """Files it signs in with: where the person has one, `~` allowed, and its place in the private home."""
+_PASSED_ON = (
+    "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
+    "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
+)  # fmt: skip
+"""Variables that any program may need to run and to reach its server."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentJob:
-    """All that one run of an agent needs. It can be pickled and holds no key's value."""
+    """All that one run of an agent needs. It can be pickled, and holds no key's value."""
 
     request: Request
     command: CommandLine
-    hide: tuple[Path, ...] = ()
-    """Folders the agent must never read: suites, keys, other runs, what resit keeps."""
-    markers: tuple[str, ...] = ()
-    """Texts that stand only among the keys: where one shows up in what the agent wrote, the key was seen."""
-    key_side: object | None = None
-    """What verifies a workspace afterwards; known to `workspace` alone and never shown to the agent."""
-    writable: bool = False
-    """Whether the agent may write in its folder: only where the question has a workspace."""
-    timeout_s: float = TIMEOUT_S
-    budget_usd: Decimal | None = None
-    """What the command itself is told to stop at; a brake, not a promise."""
-
-
-@dataclass(frozen=True, slots=True)
-class JailSpec:
-    """What a command may see and touch on this machine."""
-
-    folder: Path
-    """Where it runs."""
-    home: Path
-    """Its private home, which it may write; outside every temporary folder, or codex cannot work."""
-    readable: tuple[Path, ...] = ()
-    """What else it must read although it may lie in a hidden place: its own program, its interpreter."""
-    writable: tuple[Path, ...] = ()
-    """What it may write: its folder where there is a workspace, the place of its answer, its login files."""
     hidden: tuple[Path, ...] = ()
-    """What it must not read, whatever else allows it; the person's home is hidden beside these."""
+    """Folders and files the agent must never see: suites, keys, other runs, what resit keeps."""
+    canary: Canary | None = None
+    """What must not show up in anything it wrote: then it saw the keys."""
+    key: CodeKey | None = None
+    """What decides about its workspace; no agent sees it."""
+    isolation: Isolation | None = None
+    """None: the strongest that the machine has on which it runs."""
+    timeout_s: float = TIMEOUT_S
+
+
+async def run_agent(
+    job: AgentJob, listen: Listener | None = None, environ: Mapping[str, str] | None = None
+) -> Reply | Fault:
+    """Run one agent to its end, verify its work, and say what came of it.
+
+    When it is cancelled, all that the agent started is ended first.
+
+    Args:
+        job: What to run.
+        listen: Called with each piece the agent says, as it says it.
+        environ: Stands in for the process's environment; only named variables of it reach the agent.
+    """
+    environ = os.environ if environ is None else environ
+    command = job.command
+    program = command.program(environ.get("PATH", os.defpath))
+    if program is None:
+        return _fault(job, f"{command.name}: {command.argv[0]} is not on PATH; install it, or put its folder there")
+    try:
+        place = partial(prepare, job.request, outside=job.hidden, sign_in=sign_in_files(command.logins))
+        scratch = await asyncio.to_thread(place)
+    except ResitError as error:
+        return _fault(job, str(error))
+    try:
+        return await _in_scratch(job, program, scratch, listen, environ)
+    finally:
+        await asyncio.shield(asyncio.to_thread(scratch.remove))
+
+
+async def _in_scratch(
+    job: AgentJob, program: str, scratch: Scratch, listen: Listener | None, environ: Mapping[str, str]
+) -> Reply | Fault:
+    isolation = job.isolation if job.isolation is not None else await asyncio.to_thread(best_isolation)
+    keys = await asyncio.to_thread(Keys.of, job.command, environ, scratch.home)
+    filled = fill(job.command, job.request, scratch, isolation)
+    if isinstance(filled, Fault):
+        return filled
+    wrapped = wrap((program, *filled.argv[1:]), _spec(job, program, scratch, filled, environ), isolation)
+    reader = make_reader(job.command.reader, Asking(job.command.name, job.request.model, job.command.answer_path))
+    ended = await run_command(wrapped, filled.stdin, partial(_hear, reader, listen, keys), job.timeout_s)
+    answer = reader.finish(ended, Place(home=scratch.home, answer_file=filled.answer_file))
+    answer = await asyncio.to_thread(_stopped_or, wrapped, job, answer)
+    await asyncio.to_thread(keep_renewed, job.command.logins, scratch.home)
+    if isinstance(answer, Reply):
+        answer = await asyncio.to_thread(_completed, job, answer, scratch, isolation)
+    return await asyncio.to_thread(scrubbed, answer, keys.renewed(job.command, scratch.home))
+
+
+def _spec(job: AgentJob, program: str, scratch: Scratch, filled: Filled, environ: Mapping[str, str]) -> JailSpec:
+    command = job.command
+    named = {name: environ[name] for name in (*_PASSED_ON, *command.variables) if name in environ}
+    return JailSpec(
+        scratch=scratch.work,
+        writable=scratch.writable,
+        home=scratch.home,
+        hidden=job.hidden,
+        readable=program_roots(program, environ.get("PATH", os.defpath)),
+        env={"TERM": "dumb", "NO_COLOR": "1", **named, **filled.env},
+    )
+
+
+def _hear(reader: Reader, listen: Listener | None, keys: Keys, text: str) -> None:
+    """Hand a piece of output to its reader, and what the model said in it to whoever listens."""
+    for delta in reader.feed(text):
+        if listen is not None:
+            listen(Delta(delta.kind, keys.scrub(delta.text)))
+
+
+def _stopped_or(wrapped: Wrapped, job: AgentJob, answer: Reply | Fault) -> Reply | Fault:
+    """The answer, or the fault of a run that passed a limit of its jail."""
+    try:
+        why = wrapped.stopped.read_text(errors="replace").strip()
+    except OSError:
+        return answer
+    return Fault(kind="internal", said=f"{job.command.name} was ended: {why}", seconds=answer.seconds)
+
+
+def _completed(job: AgentJob, reply: Reply, scratch: Scratch, isolation: Isolation) -> Reply:
+    """The reply with how it was isolated, what its work is worth, and whether the keys were seen."""
+    assert reply.agent is not None
+    agent = reply.agent.model_copy(update={"isolation": isolation})
+    if job.key is not None:
+        verified = verify(scratch, job.key, isolation, job.hidden)
+        agent = agent.model_copy(update={"verified": verified})
+    reply = reply.model_copy(update={"agent": agent})
+    seen = job.canary.seen_in(reply) if job.canary is not None else ""
+    return reply.model_copy(update={"agent": agent.model_copy(update={"key_seen": seen})}) if seen else reply
+
+
+def _fault(job: AgentJob, said: str) -> Fault:
+    return Asking(job.command.name, job.request.model).asked.fault("model", said)
