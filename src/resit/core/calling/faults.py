@@ -202,7 +202,8 @@ def _server_sentence(
     if status == 403:
         return "key", f"{key} may not use {asked.model} {where}; ask for access or use another key"
     if status == 404:
-        if error.code == "model_not_found" or asked.model in message:
+        about_the_model = error.type == "not_found_error" and "model" in message.lower()
+        if error.code == "model_not_found" or asked.model in message or about_the_model:
             return "model", f"{asked.url} knows no model {asked.model} {where}; resit models lists what there is"
         return "model", f"nothing takes messages at {asked.url} {where}; check the base URL"
     if status == 413 or (status == 400 and _TOO_LONG.search(message)):

@@ -70,7 +70,7 @@ def _place(setting: Setting, before: PlannedSetting | None, sources: Sources) ->
     if setting.provider == RECORDED:
         return _recorded_endpoint(sources.clients, before), RECORDED_PRICE
     endpoint = endpoint_for(setting, sources.models_file, sources.base_url, sources.environ)
-    price = price_for(setting, sources.models_file, sources.now)
+    price = price_for(setting, sources.models_file, sources.now, endpoint.url)
     return endpoint, before.price if price is None and before is not None else price
 
 

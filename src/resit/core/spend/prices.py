@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from resit.core.config import ModelsFile, PriceEntry
+from resit.core.config import ModelsFile, PriceEntry, endpoint_for, local_server
 from resit.core.records import Frozen, Request, Setting, Usage
 
 if TYPE_CHECKING:
@@ -81,25 +82,29 @@ class Price(Rates):
         return not self.free and (self.as_of is None or (today - self.as_of).days > STALE_DAYS)
 
 
-def price_for(setting: Setting, models_file: ModelsFile, at: datetime) -> Price | None:
+def price_for(setting: Setting, models_file: ModelsFile, at: datetime, url: str | None = None) -> Price | None:
     """The price of `setting`'s model: the person's own, else the bundled table's.
 
     Args:
         setting: Only its model and provider matter.
-        models_file: The person's `models.toml`, which wins.
+        models_file: The person's `models.toml`, which wins; `[prices."ollama/*"]` there is for all models of a local
+            server that have none of their own.
         at: When the calls are made; list prices change on known days.
+        url: Where an `openai` setting is asked; None is where its entry or name says. The host decides who bills it.
 
     Returns:
         None when nobody says: unknown is not free, and never guessed from a similar name of another provider.
     """
-    entry = models_file.prices.get(setting.model)
+    entry = models_file.prices.get(setting.model) or models_file.prices.get(f"{local_server(setting.model)}/*")
     if entry is not None:
         return _from_entry(entry)
+    if setting.provider == "openai":
+        return _list_price(setting.model, None, url or endpoint_for(setting, models_file).url, at)
     model = models_file.models.get(setting.model)
     if model is not None and model.base_url is not None:
         # A model served elsewhere is billed by somebody else, whatever its name.
         return None
-    return _list_price(setting.model, setting.provider, at)
+    return _list_price(setting.model, setting.provider, None, at)
 
 
 def cost_usd(price: Price | None, usage: Usage | None) -> Decimal | None:
@@ -249,18 +254,26 @@ def _from_entry(entry: PriceEntry) -> Price:
 
 
 @lru_cache(maxsize=256)
-def _list_price(model: str, provider: str, at: datetime) -> Price | None:
+def _list_price(model: str, provider: str | None, url: str | None, at: datetime) -> Price | None:
     # Its import takes 0.24 s and reads 1.6 MB of tables, so it waits until a price is asked for.
     from importlib.metadata import version
 
     from genai_prices.data_snapshot import get_snapshot
 
     try:
-        _, found = get_snapshot().find_provider_model(model, None, provider, None)
+        biller, found = get_snapshot().find_provider_model(model, None, provider, url)
     except LookupError:
+        return None
+    if url is not None and not _is_host_of(biller.api_pattern, url):
         return None
     release = version(TABLE)
     return _from_table(found.get_prices(at), source=f"{TABLE} {release}", as_of=TABLE_DATES.get(release))
+
+
+def _is_host_of(pattern: str, url: str) -> bool:
+    """Whether the table's pattern means this very host: most say only how its address begins."""
+    found = re.match(pattern, url)
+    return found is not None and (found[0].endswith("/") or url[found.end() :][:1] in ("", "/", ":"))
 
 
 def _from_table(table: ModelPrice, *, source: str, as_of: date | None) -> Price | None:
