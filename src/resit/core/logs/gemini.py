@@ -1,0 +1,109 @@
+"""Gemini CLI's chats: a message a line, told again whole whenever it grew; older ones are one JSON object."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+from resit.core.logs.reader import Reader
+from resit.core.logs.rows import Call, Open, count_of, maybe, text_of, time_of
+
+_QUIET = frozenset({"info", "error", "warning"})
+_NOT_TYPED = ("<session_context>", "This is the Gemini CLI.")
+
+
+class GeminiReader(Reader):
+    """Reads one chat."""
+
+    tool = "gemini"
+
+    def __init__(self, path: str) -> None:
+        """Read the file at `path`."""
+        super().__init__(path)
+        self._session = PurePath(path).stem
+        # `~/.gemini/tmp/<project>/chats/session-….jsonl`: the folder is all that is said of where it was.
+        parts = PurePath(path).parts
+        self._project = parts[-3] if len(parts) > 2 and parts[-2] == "chats" else ""
+
+    def value(self, row: Any, offset: int, end: int) -> None:
+        """Take one value: a message, a change of the chat, or a whole chat of the older form."""
+        if not isinstance(row, dict):
+            self.unknown("no object")
+            return
+        inner = row.get("$set")
+        change = inner if isinstance(inner, dict) else row
+        self._session = text_of(change.get("sessionId")) or self._session
+        messages = change.get("messages")
+        if isinstance(messages, list):
+            for message in messages:
+                self._message(message, offset, end)
+        elif change is row and "projectHash" not in row:
+            self._message(row, offset, end)
+
+    def known(self) -> dict[str, Any]:
+        """The session."""
+        return {"session": self._session}
+
+    def resume(self, mark: dict[str, Any], rows: Any) -> None:
+        """Go on at `mark`."""
+        super().resume(mark, rows)
+        self._session = text_of(mark.get("known", {}).get("session")) or self._session
+
+    def _message(self, message: Any, offset: int, end: int) -> None:
+        kind = message.get("type") if isinstance(message, dict) else None
+        if kind == "user":
+            self._asked(message, offset, end)
+        elif kind == "gemini":
+            self._answered(message, offset, end)
+        elif kind not in _QUIET:
+            self.unknown(text_of(kind, 60) or "no type")
+
+    def _asked(self, message: dict[str, Any], offset: int, end: int) -> None:
+        text, at, item = message_text(message), time_of(message.get("timestamp")), text_of(message.get("id"))
+        if not text.strip() or text.lstrip().startswith(_NOT_TYPED):
+            return
+        if at is None:
+            self.unknown("user without a time")
+            return
+        if self.current is None or self.current.id != (item or f"{offset}"):
+            made = Open(item or f"{offset}", self._session, at, text, offset, item, end, provider="google")
+            made.project = self._project
+            self.begin(made)
+
+    def _answered(self, message: dict[str, Any], offset: int, end: int) -> None:
+        request, item = self.current, text_of(message.get("id"))
+        if request is None:
+            return
+        request.end = max(request.end, end)
+        request.add_call(item or f"{offset}", call_of(maybe(message.get("model")), message.get("tokens")))
+        calls = message.get("toolCalls")
+        for call in calls if isinstance(calls, list) else []:
+            if isinstance(call, dict):
+                request.tools[text_of(call.get("id")) or f"{offset}"] = text_of(call.get("name"), 80)
+        if message_text(message).strip():
+            request.note_reply(offset, end, item)
+
+
+def call_of(model: str | None, tokens: object) -> Call:
+    """One call: the input counts what was cached, the output leaves out what was thought."""
+    if not isinstance(tokens, dict):
+        return Call(model)
+    given, read = count_of(tokens.get("input")), count_of(tokens.get("cached"))
+    said, thought = count_of(tokens.get("output")), count_of(tokens.get("thoughts"))
+    return Call(
+        model=model,
+        input=None if given is None else max(0, given - (read or 0)) + (count_of(tokens.get("tool")) or 0),
+        read=read,
+        output=None if said is None else said + (thought or 0),
+        thinking=thought,
+    )
+
+
+def message_text(message: dict[str, Any]) -> str:
+    """The words of a message: a text, or parts that may hold one."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return content
+    parts = content if isinstance(content, list) else [content]
+    texts = (part.get("text") if isinstance(part, dict) else part for part in parts)
+    return "\n".join(text for text in texts if isinstance(text, str))

@@ -1,0 +1,134 @@
+"""Which kind of work a request is: decided by words anyone can look up here, never by a model.
+
+In this order: a delegation to an agent of a special type is that type's work; else the first word of the table below
+that the prompt's opening holds decides, an opening verb before all; else the tools that were used; else it is `other`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+OTHER = "other"
+OPENING = 400
+"""Characters of a prompt that are looked at: what is wanted stands at its start, data follows."""
+_WORDS_KEPT = 3
+
+WORDS: dict[str, tuple[str, ...]] = {
+    "review": ("review", "reviews", "critique", "audit", "proofread", "feedback", "assess"),
+    "fix": (
+        "fix", "fixes", "fixing", "debug", "bug", "bugs", "broken", "error", "errors", "crash", "crashes", "failing",
+        "fails", "repair", "traceback", "regression",
+    ),
+    "test": ("test", "tests", "testing", "coverage", "pytest", "unittest"),
+    "check": ("check", "checks", "verify", "validate", "confirm", "ensure"),
+    "change code": (
+        "refactor", "rename", "simplify", "restructure", "clean", "migrate", "replace", "update", "upgrade", "change",
+        "remove", "move", "edit", "modify", "rewrite", "convert", "optimise", "optimize",
+    ),
+    "build": ("implement", "build", "create", "add", "make", "code", "generate", "develop", "scaffold"),
+    "write text": (
+        "write", "draft", "email", "letter", "blog", "article", "document", "docs", "readme", "changelog", "reply",
+        "rephrase", "reword",
+    ),
+    "explain": ("explain", "describe", "understand", "clarify", "teach", "why", "how", "walk"),
+    "find": ("find", "search", "locate", "where", "grep", "look", "list", "explore", "investigate", "research"),
+    "summarise": ("summarise", "summarize", "summary", "tldr", "condense", "digest", "recap"),
+    "translate": ("translate", "translation"),
+    "extract": ("extract", "parse", "classify", "label", "categorise", "categorize", "tag", "sort"),
+    "calculate": ("calculate", "compute", "count", "sum", "total", "average", "estimate", "convert"),
+    "compare": ("compare", "difference", "diff", "versus", "vs"),
+    "plan": ("plan", "design", "propose", "outline", "brainstorm", "suggest", "ideas", "recommend", "architecture"),
+    "run": ("run", "execute", "install", "deploy", "start", "restart", "set", "configure"),
+    "commit": ("commit", "push", "merge", "rebase", "pr"),
+    "question": ("what", "which", "who", "when", "is", "are", "does", "do", "should", "would"),
+}  # fmt: skip
+"""Words by the kind they stand for. A word that two kinds hold counts for the first."""
+
+_KIND_OF: dict[str, str] = {}
+for _kind, _words in WORDS.items():
+    for _word in _words:
+        _KIND_OF.setdefault(_word, _kind)
+
+_WEAK = frozenset(WORDS["question"]) | {"how", "why", "set", "do", "make", "look", "code", "sort", "start", "change"}
+"""Words that decide only where they open the request: everywhere else they are mere grammar."""
+_POLITE = frozenset({
+    "please", "can", "could", "would", "you", "will", "i", "we", "want", "need", "to", "like", "let's", "lets",
+    "us", "me", "now", "then", "next", "also", "ok", "okay", "hi", "hello", "hey", "the", "a", "an", "just",
+    "kindly", "go", "ahead", "and", "help", "is", "it", "possible", "id", "i'd", "so", "first", "your", "task",
+    "job",
+})  # fmt: skip
+_LETTERS = re.compile(r"[^\W\d_][\w'’-]*")
+_MARKUP = re.compile(r"<[^<>]{1,200}>|`[^`]{0,200}`|(?<!\S)\S*[/\\]\S*")
+"""Tags, code, addresses and paths: their words say nothing about what is wanted."""
+_PHRASES = (
+    (re.compile(r"\badd (?:up|together|(?:the|these|those|all) (?:numbers|amounts|figures))\b", re.IGNORECASE), "sum"),
+    (re.compile(r"\blook (?:for|up)\b", re.IGNORECASE), "find"),
+    (re.compile(r"\blook (?:over|through)\b", re.IGNORECASE), "review"),
+    (re.compile(r"\bset up\b", re.IGNORECASE), "build"),
+)
+"""What means something else together than its first word alone."""
+
+_GENERAL = frozenset({"", "general-purpose", "general", "default", "task", "agent", "worker"})
+"""Agent types that say nothing about the work."""
+_BY_TOOLS: tuple[tuple[str, frozenset[str]], ...] = (
+    ("change files", frozenset({"edit", "write", "multiedit", "notebookedit", "apply_patch", "replace", "write_file"})),
+    ("search the web", frozenset({"websearch", "webfetch", "web_search", "google_web_search", "web_fetch", "browser"})),
+    (
+        "look into files",
+        frozenset({"read", "grep", "glob", "ls", "read_file", "search_file_content", "list_directory"}),
+    ),
+    ("run commands", frozenset({"bash", "shell", "exec_command", "run_shell_command", "local_shell", "python"})),
+)
+"""Kinds by the tools used, where no word tells: the first line with a tool that was used decides."""
+
+
+def asked_for(prompt: str) -> tuple[str, ...]:
+    """The telling words of a prompt's opening, the deciding one first; at most three, none where there is none."""
+    opening_text = _MARKUP.sub(" ", prompt[:OPENING])
+    for phrase, word in _PHRASES:
+        opening_text = phrase.sub(word, opening_text)
+    words = [word.lower() for word in _LETTERS.findall(opening_text)]
+    opening = next((word for word in words if word not in _POLITE), "")
+    found = [opening] if opening in _KIND_OF else []
+    found += [word for word in words if word in _KIND_OF and word not in _WEAK]
+    if not found and any(word in _KIND_OF for word in words[:1]):
+        found = words[:1]
+    return tuple(dict.fromkeys(found))[:_WORDS_KEPT]
+
+
+def group_of(asked: Sequence[str], tools: Sequence[str], agent_type: str | None) -> tuple[str, str]:
+    """The kind of work, and why it is that.
+
+    Args:
+        asked: What `asked_for` found.
+        tools: Names of the tools used, most used first.
+        agent_type: Type of the agent it was given to; None for a request of a person.
+    """
+    if agent_type is not None and agent_type.lower() not in _GENERAL:
+        return agent_type.lower(), _why(f"given to the agent {agent_type}", tools)
+    kind = next((_KIND_OF[word] for word in asked if word in _KIND_OF), None)
+    if kind is not None:
+        return kind, _why(f"asked to {asked[0]}" if _is_verb(asked[0]) else f"asked with “{asked[0]}”", tools)
+    lowered = {tool.lower() for tool in tools}
+    for kind, names in _BY_TOOLS:
+        if lowered & names:
+            return kind, _why("no word of the table", tools)
+    return OTHER, _why("no word of the table", tools)
+
+
+def _why(reason: str, tools: Sequence[str]) -> str:
+    return f"{reason}; tools {', '.join(tools[:3])}" if tools else f"{reason}; no tools"
+
+
+_NO_VERBS = frozenset({
+    "bug", "bugs", "broken", "error", "errors", "crash", "crashes", "failing", "fails", "traceback",
+    "regression", "tests", "testing", "coverage", "pytest", "unittest", "reviews", "feedback", "fixes",
+    "fixing", "checks", "email", "letter", "blog", "article", "docs", "readme", "changelog", "why", "how",
+    "where", "summary", "tldr", "translation", "total", "average", "difference", "versus", "vs", "ideas",
+    "architecture", "pr", "what", "which", "who", "when", "is", "are", "does", "do", "should", "would", "recap",
+})  # fmt: skip
+
+
+def _is_verb(word: str) -> bool:
+    return word not in _NO_VERBS
