@@ -23,7 +23,7 @@ def prepare_demo() -> Prepared:
     """
     recording = demo_recording()
     settings = demo_settings(recording)
-    taken_s = sum(reply.reply.seconds for reply in recording.replies)
+    taken_s = sum(reply.reply.seconds or 0.0 for reply in recording.replies)
     pace = min(1.0, LASTS_S * CONCURRENCY / taken_s) if taken_s else 0.0
     source = demo_suite_path()
     copy = paths.data_dir() / "demo" / source.name

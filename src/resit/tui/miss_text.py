@@ -284,7 +284,8 @@ def _n(value: int | None) -> str:
 def _attempt(attempt: Attempt) -> str:
     head = f"{attempt.number}. {figures.when(attempt.at)}"
     if attempt.reply is not None:
-        return f"{head} · answered in {figures.seconds(attempt.reply.seconds)}, {attempt.reply.stop.replace('_', ' ')}"
+        how = "in a batch" if attempt.batch else f"in {figures.seconds(attempt.reply.seconds)}"
+        return f"{head} · answered {how}, {attempt.reply.stop.replace('_', ' ')}"
     return f"{head} · {attempt.fault.kind}: {one_line(attempt.fault.said, 300)}" if attempt.fault else head
 
 

@@ -161,11 +161,12 @@ class RecordedClient:
 
     async def _play(self, reply: Reply, listen: Listener | None) -> None:
         """Take the time the reply took, and hand out its pieces meanwhile."""
-        seconds = reply.seconds * self._pace
+        taken_s = reply.seconds or 0.0
+        seconds = taken_s * self._pace
         if listen is None:
             await asyncio.sleep(seconds)
             return
-        first = min(reply.first_token_s or 0.0, reply.seconds) * self._pace
+        first = min(reply.first_token_s or 0.0, taken_s) * self._pace
         await asyncio.sleep(first)
         if reply.thinking:
             listen(Delta("thinking", reply.thinking))

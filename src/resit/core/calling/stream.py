@@ -1,4 +1,4 @@
-"""The events of the Messages API, put together as they come in."""
+"""The events of the Messages API, put together as they come in; and a message that comes whole."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from resit.core.calling.client import Delta
 from resit.core.calling.incoming import Incoming
-from resit.core.records import Stop, Usage
+from resit.core.records import Reply, Stop, Usage
 
 _STOPS: dict[str, Stop] = {
     "end_turn": "end",
@@ -17,17 +17,20 @@ _STOPS: dict[str, Stop] = {
     "refusal": "refused",
 }
 _USAGE = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+_TIER_CHARS = 40
+"""Most of a service tier's name that is kept."""
 
 
 class ReplyStream(Incoming):
     """Takes the events of `/v1/messages`."""
 
-    __slots__ = ("_stop_detail",)
+    __slots__ = ("_stop_detail", "_whole")
 
     def __init__(self, *, watched: bool) -> None:
         """As every incoming reply."""
         super().__init__(watched=watched)
         self._stop_detail = ""
+        self._whole = False
 
     def take(self, data: str) -> Delta | None:
         """Take one event's data; hands back the piece it brought, when watched."""
@@ -51,6 +54,23 @@ class ReplyStream(Incoming):
         elif kind == "error":
             self.error = event
         return None
+
+    def take_whole(self, message: dict[str, Any]) -> None:
+        """Take a message that was not streamed, as a batch gives it: nobody says how long it took."""
+        self._model = str(message.get("model", ""))
+        self._count(message.get("usage"))
+        for part in message["content"]:
+            self._part(part)
+        self._end(message)
+        self.started = self.complete = self._whole = True
+
+    def reply(self) -> Reply:
+        """The whole reply."""
+        found: dict[str, Any] = {"seconds": None, "first_token_s": None} if self._whole else {}
+        tier = self._usage.get("service_tier")
+        if isinstance(tier, str):
+            found["service_tier"] = tier[:_TIER_CHARS]
+        return super().reply().model_copy(update=found)
 
     def _part(self, part: dict[str, Any]) -> Delta | None:
         """A piece of text or thinking; other kinds (signatures, redacted thinking) are not kept."""
