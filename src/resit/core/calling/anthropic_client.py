@@ -1,11 +1,9 @@
-"""Asks models over the Messages API with Anthropic's SDK: the only module that knows it."""
+"""Asks models over the Messages API, one streamed call at a time."""
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,18 +11,16 @@ from resit.core.calling.client import Listener
 from resit.core.calling.endings import Silence, dropped, incomplete, no_reply_at_all, timed_out, unreadable, whole
 from resit.core.calling.faults import Asked, ServerError, from_server
 from resit.core.calling.incoming import UNREADABLE
-from resit.core.calling.models import TABLE, ModelInfo, cannot_ask, model_info, thinking_off_type
+from resit.core.calling.link import Link, Sdk, request_body
+from resit.core.calling.models import TABLE, ModelInfo, cannot_ask, model_info
 from resit.core.calling.stream import ReplyStream
-from resit.core.config import Endpoint, Secret, header_secrets
+from resit.core.config import Endpoint, Secret
 from resit.core.records import Fault, Reply, Request
 
 if TYPE_CHECKING:
     import anthropic
     import httpx2
 
-NO_KEY = "none"
-"""Sent where no key is: the SDK wants one, a local server does not look at it."""
-CONNECT_S = 10.0
 LIST_S = 30.0
 """The longest that asking for the list of models may take."""
 
@@ -55,42 +51,38 @@ class AnthropicClient:
             clock: For waiting times that a server gives as a date.
         """
         self.endpoint = endpoint
-        self._key = key
-        self._secrets = (*((key,) if key else ()), *header_secrets())
+        self._link = Link(endpoint, key, concurrency=concurrency, clock=clock)
         self._models = TABLE if models is None else models
-        self._concurrency = concurrency
         self._timeout_s = timeout_s
         self._stall_s = stall_s
-        self._clock = clock
-        self._sdk: _Sdk | None = None
-        self._opening = asyncio.Lock()
 
     async def ask(self, request: Request, listen: Listener | None = None) -> Reply | Fault:
         """Send one request and wait for its end, streamed, without retries."""
-        asked = self._asked(request.model)
+        asked = self._link.asked(request.model)
         info = model_info(request.model, self._models)
-        if self._key is None and self.endpoint.official:
-            return asked.fault("key", f"{self.endpoint.key or 'a key'} is not set; without it no call was made")
+        if fault := self._link.no_key(request.model):
+            return fault
         if problem := cannot_ask(info, request.effort, request.thinking):
             return asked.fault("request", problem)
-        sdk = self._sdk or await self._open()
+        sdk = await self._link.open()
         reply = ReplyStream(watched=listen is not None)
-        fault = await self._stream(sdk, asked, _body(request, info), reply, listen)
-        if isinstance(fault, Reply):
-            return fault
-        return fault.model_copy(update={"usage": reply.usage_so_far(), "seconds": round(reply.elapsed_s(), 6)})
+        body = {**request_body(request, info), "stream": True}
+        answer = await self._stream(sdk, asked, body, reply, listen)
+        if isinstance(answer, Reply):
+            return answer
+        return answer.model_copy(update={"usage": reply.usage_so_far(), "seconds": round(reply.elapsed_s(), 6)})
 
     async def list_models(self) -> tuple[dict[str, Any], ...] | Fault:
         """What the server says about its models, as `/v1/models` has it."""
-        asked = self._asked("")
-        sdk = self._sdk or await self._open()
+        asked = self._link.asked("")
+        sdk = await self._link.open()
         try:
             async with asyncio.timeout(LIST_S):
                 return tuple([page.to_dict(mode="json") async for page in sdk.client.models.list(limit=100)])
         except TimeoutError:
             return asked.fault("timeout", f"{asked.url} did not list its models within {LIST_S:g} s")
         except sdk.status_error as error:
-            fault = from_server(asked, _server_error(error), self._clock())
+            fault = self._link.refused(asked, error)
             unlisted = f"{asked.url} lists no models ({fault.status})"
             return fault.model_copy(update={"said": unlisted}) if fault.kind == "model" else fault
         except sdk.transport_errors as error:
@@ -100,49 +92,10 @@ class AnthropicClient:
 
     async def close(self) -> None:
         """Let go of connections."""
-        if self._sdk is not None:
-            await self._sdk.client.close()
-            self._sdk = None
-
-    def _asked(self, model: str) -> Asked:
-        return Asked(model, self.endpoint.url, self.endpoint.key, self._secrets)
-
-    async def _open(self) -> _Sdk:
-        """Import the SDK in a thread, once: it takes a second or two, and screens go on drawing."""
-        async with self._opening:
-            if self._sdk is None:
-                for name in ("httpx2", "anthropic", "anthropic.types"):
-                    await asyncio.to_thread(importlib.import_module, name)
-                self._sdk = self._connect(importlib.import_module("anthropic"), importlib.import_module("httpx2"))
-            return self._sdk
-
-    def _connect(self, sdk: Any, http: Any) -> _Sdk:
-        timeout = http.Timeout(None, connect=CONNECT_S)
-        client = sdk.AsyncAnthropic(
-            api_key=self._key.reveal() if self._key else NO_KEY,
-            base_url=self.endpoint.url,
-            max_retries=0,
-            timeout=timeout,
-            open_telemetry=False,
-            http_client=sdk.DefaultAsyncHttpxClient(
-                timeout=timeout,
-                limits=http.Limits(max_connections=None, max_keepalive_connections=max(1, self._concurrency)),
-                # A redirect would carry the key to whoever it names.
-                follow_redirects=False,
-            ),
-        )
-        return _Sdk(
-            client=client,
-            message=sdk.types.Message,
-            stream=sdk.AsyncStream[sdk.types.RawMessageStreamEvent],
-            status_error=sdk.APIStatusError,
-            api_error=sdk.APIError,
-            transport_errors=(sdk.APIConnectionError, http.HTTPError, TimeoutError),
-            unreached=(http.ConnectError, http.ConnectTimeout, http.UnsupportedProtocol),
-        )
+        await self._link.close()
 
     async def _stream(
-        self, sdk: _Sdk, asked: Asked, body: dict[str, Any], reply: ReplyStream, listen: Listener | None
+        self, sdk: Sdk, asked: Asked, body: dict[str, Any], reply: ReplyStream, listen: Listener | None
     ) -> Reply | Fault:
         """One call, with whatever goes wrong told as a fault."""
         try:
@@ -154,7 +107,7 @@ class AnthropicClient:
                 async with stream:
                     return await self._read(asked, stream, reply, listen, limit)
         except sdk.status_error as error:
-            return from_server(asked, _server_error(error), self._clock())
+            return self._link.refused(asked, error)
         except sdk.transport_errors as error:
             reply.end()
             if reply.complete:  # all of it had come before the connection broke
@@ -192,46 +145,12 @@ class AnthropicClient:
                 listen(piece)
         reply.end()
         if reply.error is not None:
-            return from_server(asked, ServerError.from_body(200, reply.error, response.headers), self._clock())
+            return from_server(asked, ServerError.from_body(200, reply.error, response.headers), self._link.now())
         return whole(asked, reply) if reply.complete else incomplete(asked, reply)
 
     async def _no_stream(self, asked: Asked, response: httpx2.Response) -> Fault:
         """A 200 that is no stream: an error in disguise, or not the Messages API at all."""
         error = ServerError.from_body(200, (await response.aread())[:20_000], response.headers)
         if error.type is not None:
-            return from_server(asked, error, self._clock())
+            return from_server(asked, error, self._link.now())
         return no_reply_at_all(asked, error.request_id)
-
-
-@dataclass(frozen=True, slots=True)
-class _Sdk:
-    """What of the late import is used, and the connection made with it."""
-
-    client: anthropic.AsyncAnthropic
-    message: Any
-    stream: Any
-    status_error: type[anthropic.APIStatusError]
-    api_error: type[anthropic.APIError]
-    transport_errors: tuple[type[Exception], ...]
-    unreached: tuple[type[Exception], ...]
-
-
-def _body(request: Request, info: ModelInfo | None) -> dict[str, Any]:
-    """The request as JSON. What the setting leaves at its default is not sent, for compatible servers' sake."""
-    body: dict[str, Any] = {
-        "model": request.model,
-        "max_tokens": request.max_tokens,
-        "messages": [{"role": "user", "content": request.prompt}],
-        "stream": True,
-    }
-    if request.system:
-        body["system"] = request.system
-    if request.effort is not None:
-        body["output_config"] = {"effort": request.effort}
-    if request.thinking == "off":
-        body["thinking"] = {"type": thinking_off_type(info)}
-    return body
-
-
-def _server_error(error: anthropic.APIStatusError) -> ServerError:
-    return ServerError.from_body(error.status_code, error.body, error.response.headers)
