@@ -38,6 +38,7 @@ COMMANDS: dict[str, str] = {
     "note": "a round's result as a page of Markdown, with every miss; `--check` recomputes every figure in it",
     "export": "a round's rows as CSV or JSON Lines, or the round as one self-contained HTML page",
     "rules": "for each kind of work the cheapest setting that passes all gates",
+    "history": "a suite over its rounds: scores and costs, and which questions broke, flap or separate nobody",
     "spend": "what was spent, by day, model and suite",
     "models": "what can be asked: efforts, prices with date and source, keys",
 }
@@ -220,11 +221,12 @@ def _parser() -> argparse.ArgumentParser:
     made["grade"].add_argument("round", metavar="ROUND", help=_ROUND)
     made["show"].add_argument("round", metavar="ROUND", help=_ROUND)
     made["show"].add_argument("--misses", action="store_true", help="every run below full marks, in full")
+    made["history"].add_argument("suite", metavar="SUITE", help=f"{_SUITE}, or the name that its rounds are kept under")
     _add_compare(made["compare"])
     _add_rules(made["rules"])
     _add_note(made["note"])
     _add_export(made["export"])
-    for name in ("run", "check", "score", "grade", "show", "compare", "rules", "spend", "models"):
+    for name in ("run", "check", "score", "grade", "show", "compare", "rules", "history", "spend", "models"):
         made[name].add_argument("--json", action="store_true", help="one JSON object on standard output")
     return parser
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from resit.core import paths
 from resit.core.errors import ResitError
 from resit.core.printable import one_line
 from resit.tui.figures import count, money, short_setting, when
@@ -61,10 +60,9 @@ class PastRound:
 
 def past_rounds(suite: Suite, limit: int | None = None) -> tuple[PastRound, ...]:
     """The rounds of a suite, newest first. What was graded last is shown; opening a round grades it afresh."""
-    from resit.core.rounds.store import find_rounds
+    from resit.core.rounds.shelf import rounds_of
 
-    folders = find_rounds(paths.rounds_dir(), suite.name)
-    return tuple(_past(path, suite) for path in folders[:limit])
+    return tuple(_past(path, suite) for path in rounds_of(suite)[:limit])
 
 
 def _past(path: Path, suite: Suite) -> PastRound:

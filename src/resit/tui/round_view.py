@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resit.core import paths
 from resit.core.edits import EditStore
 from resit.core.errors import EditError, ResitError, RoundError
 from resit.core.judging.evidence import Evidence, reweigh, weigh
@@ -18,8 +17,8 @@ from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.plan import RoundPlan, build_request
 from resit.core.rounds.regrade import Flip, Preview, compare, graded_by, preview
 from resit.core.rounds.reviews import Review, read_reviews, set_review
-from resit.core.rounds.shelf import present_suite
-from resit.core.rounds.store import RoundStore, find_rounds
+from resit.core.rounds.shelf import present_suite, rounds_of
+from resit.core.rounds.store import RoundStore
 from resit.core.scoring.grade import Grade, grade
 from resit.core.scoring.grid import Grid, make_row
 from resit.core.scoring.misses import failed_names, grader_suspects
@@ -274,10 +273,8 @@ class RoundView:
         return ""
 
     def edit_stores(self) -> list[RoundStore]:
-        """Every saved round of this suite, this one first."""
-        others = [
-            p for p in find_rounds(paths.rounds_dir(), self.plan.suite) if p.resolve() != self.store.path.resolve()
-        ]
+        """Every saved round of this suite's file, this one first."""
+        others = [p for p in rounds_of(self.current or self.suite) if p.resolve() != self.store.path.resolve()]
         stores = [self.store]
         for path in others:
             try:

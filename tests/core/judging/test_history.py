@@ -97,4 +97,38 @@ def test_a_later_miss_takes_a_question_off_the_easy_ones(tmp_path: Path) -> None
 
 
 def test_no_round_is_no_history() -> None:
-    assert make_history([]) == History((), (), (), (), (), ())
+    found = make_history([])
+    assert (found.rounds, found.standings, found.fates, found.stated) == ((), (), (), ())
+
+
+def test_each_question_is_told_once_with_all_that_became_of_it(tmp_path: Path) -> None:
+    found = history(
+        tmp_path,
+        {"leap-year": {LOW: "11", HIGH: "11"}, "minutes": {LOW: "00", HIGH: "00"}, "capital": {LOW: "11", HIGH: "11"}},
+        {"leap-year": {LOW: "11", HIGH: "11"}, "minutes": {LOW: "00", HIGH: "00"}, "capital": {LOW: "00", HIGH: "01"}},
+    )
+    assert [(fate.question, fate.said) for fate in found.fates] == [
+        ("capital", "broke once, flaps"),
+        ("minutes", "too hard"),
+        ("leap-year", "too easy"),
+    ]
+    assert found.stated == ()
+
+
+def test_rounds_graded_by_two_rules_are_marked_mixed(tmp_path: Path) -> None:
+    reworded = THREE.replaced(
+        questions=(QUESTIONS[2].replaced(prompt="France's capital?", accept=("Paris", "Paname")),)
+    )
+    marks = {"capital": {LOW: "11"}}
+    same = make_history([asked(tmp_path, marks), asked(tmp_path, marks, days=1)])
+    assert (same.mixed, len({standing.rule for standing in same.standings})) == ((), 1)
+    found = make_history([asked(tmp_path, marks, days=2), asked(tmp_path, marks, days=3, suite=reworded)])
+    assert found.mixed == ("capital",)
+    assert len({standing.rule for standing in found.standings}) == 2
+    assert found.stated == ("mixed rules: 1 question graded in more than one way over the rounds (capital)",)
+
+
+def test_rounds_of_other_questions_are_said_to_be_unequal(tmp_path: Path) -> None:
+    found = history(tmp_path, {"capital": {LOW: "11"}}, {"capital": {LOW: "11"}, "leap-year": {LOW: "11"}})
+    assert found.unequal
+    assert "not every round counts the same questions" in found.stated[0]

@@ -1,4 +1,8 @@
-"""A suite over its rounds: how each setting stood and what it cost, and what became of each question."""
+"""A suite over its rounds: how each setting stood and what it cost, and what became of each question.
+
+Every round is told under the rules that hold now. A question whose wording has changed since keeps the rules it was
+asked with; where that is so, sums of two rounds do not rest on the same rules, and this is said.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
+from typing import Literal
 
 from resit.core.judging.evidence import Evidence, gather
 from resit.core.judging.figures import all_figures
+from resit.core.judging.wording import counted, named
 from resit.core.rounds.shelf import OpenedRound
+from resit.core.rule import digest
 from resit.core.scoring.grid import Cell, settled_score
 
 
@@ -34,6 +41,10 @@ class Standing:
     cost_at_least: bool
     cost_each_usd: Decimal | None
     """One run of each question. None when that is not known of all."""
+    runs_least: int
+    """Scored runs of the question that has fewest: with one, it is untested for variance."""
+    rule: str
+    """Fingerprint of the rules that graded the questions that count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,31 @@ class Break:
     """Id of the round in which it passed."""
     after: str
     """Id of the round in which it broke."""
+
+
+Separates = Literal["yes", "nobody: always right", "nobody: never right"]
+"""Whether a question tells settings apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a question over the rounds."""
+
+    question: str
+    breaks: tuple[Break, ...]
+    """Oldest first."""
+    flaps: bool
+    separates: Separates
+
+    @property
+    def said(self) -> str:
+        """`broke once, flaps`; in a few words."""
+        words = []
+        if self.breaks:
+            words.append("broke once" if len(self.breaks) == 1 else f"broke {len(self.breaks)} times")
+        words += ["flaps"] if self.flaps else []
+        words += {"yes": [], "nobody: always right": ["too easy"], "nobody: never right": ["too hard"]}[self.separates]
+        return ", ".join(words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +100,41 @@ class History:
     """Full marks in no run of any setting: it separates nobody either."""
     flapping: tuple[str, ...]
     """Runs of one setting in one round differ: full marks in one, not in another."""
+    mixed: tuple[str, ...]
+    """Questions that not all rounds grade by one rule: with any, the sums of two rounds are not quite alike."""
+    unequal: bool
+    """True when not all rounds count the same questions."""
 
     @property
     def settings(self) -> tuple[str, ...]:
         """Every setting that was ever asked, oldest first."""
         return tuple(dict.fromkeys(standing.setting for standing in self.standings))
+
+    @property
+    def stated(self) -> tuple[str, ...]:
+        """What a reader must know before two rounds are held against each other."""
+        said = []
+        if self.mixed:
+            names = counted(len(self.mixed), "question")
+            said.append(f"mixed rules: {names} graded in more than one way over the rounds ({named(self.mixed)})")
+        if self.unequal:
+            said.append("not every round counts the same questions, so scores of two rounds may not be alike")
+        return tuple(said)
+
+    @property
+    def fates(self) -> tuple[Fate, ...]:
+        """What became of the questions of which there is something to say: broken ones first, easy ones last."""
+        names = (*(found.question for found in self.breaks), *self.flapping, *self.never_full, *self.always_full)
+        return tuple(self._fate(name) for name in dict.fromkeys(names))
+
+    def _fate(self, question: str) -> Fate:
+        breaks = tuple(found for found in self.breaks if found.question == question)
+        separates: Separates = "yes"
+        if question in self.always_full:
+            separates = "nobody: always right"
+        elif question in self.never_full:
+            separates = "nobody: never right"
+        return Fate(question, breaks, question in self.flapping, separates)
 
     def of_setting(self, label: str) -> tuple[Standing, ...]:
         """How a setting stood over time, oldest first."""
@@ -94,10 +160,22 @@ def make_history(rounds: Sequence[OpenedRound]) -> History:
         always_full=tuple(name for name, found in cells.items() if _separates_nobody(found, full=True)),
         never_full=tuple(name for name, found in cells.items() if _separates_nobody(found, full=False)),
         flapping=tuple(name for name, found in cells.items() if any(_flaps(cell) for cell in found)),
+        mixed=tuple(_mixed(evidence)),
+        unequal=len({frozenset(question.id for question in one.questions) for one in evidence}) > 1,
     )
 
 
+def _mixed(rounds: Sequence[Evidence]) -> list[str]:
+    """Questions with more than one rule over the rounds, in the order in which they were first asked."""
+    rules: dict[str, set[str]] = {}
+    for one in rounds:
+        for question in one.questions:
+            rules.setdefault(question.id, set()).add(question.rule_digest)
+    return [name for name, found in rules.items() if len(found) > 1]
+
+
 def _standings(at: datetime, evidence: Evidence) -> list[Standing]:
+    rule = digest([[question.id, question.rule_digest] for question in evidence.questions])
     return [
         Standing(
             round_id=evidence.rounds[0],
@@ -111,6 +189,8 @@ def _standings(at: datetime, evidence: Evidence) -> list[Standing]:
             cost_usd=figure.summary.cost_usd,
             cost_at_least=figure.summary.cost_at_least,
             cost_each_usd=figure.cost_each_usd,
+            runs_least=figure.runs_least,
+            rule=rule,
         )
         for figure in all_figures(evidence)
     ]

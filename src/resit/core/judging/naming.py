@@ -11,8 +11,8 @@ from resit.core.judging.evidence import Evidence, gather
 from resit.core.judging.wording import named
 from resit.core.paths import rounds_dir as default_rounds_dir
 from resit.core.records import Setting
-from resit.core.rounds.shelf import OpenedRound, open_round
-from resit.core.rounds.store import RoundStore, find_rounds
+from resit.core.rounds.shelf import OpenedRound, open_round, rounds_of
+from resit.core.rounds.store import RoundStore
 
 
 def find_label(settings: Sequence[Setting], text: str) -> str:
@@ -94,7 +94,7 @@ def round_before(found: OpenedRound, *, rounds_dir: Path | None = None) -> Path 
     """The last round of the same suite before this one; None when it is the first."""
     earlier = [
         path
-        for path in find_rounds(rounds_dir or default_rounds_dir(), found.plan.suite)
+        for path in rounds_of(found.suite, rounds_dir=rounds_dir)
         if path != found.store.path and _begun_before(path, found)
     ]
     return earlier[0] if earlier else None

@@ -7,7 +7,8 @@ from pathlib import Path
 from resit.core.errors import RoundError
 from resit.core.records import Row, Setting, Usage
 from resit.core.rounds.memory import load_entries
-from resit.core.rounds.store import RoundStore, find_rounds
+from resit.core.rounds.shelf import rounds_of
+from resit.core.rounds.store import RoundStore
 from resit.core.spend.prices import PastCall
 from resit.core.suite import Suite
 
@@ -18,7 +19,7 @@ _ROUNDS = 10
 def past_calls(folder: Path, suite: Suite) -> tuple[PastCall, ...]:
     """What the answered calls of `suite` took in its last rounds below `folder`, as far as they were graded."""
     found = []
-    for path in find_rounds(folder, suite.name)[:_ROUNDS]:
+    for path in rounds_of(suite, rounds_dir=folder)[:_ROUNDS]:
         try:
             store = RoundStore.open(path)
             settings = {planned.setting.label: planned.setting for planned in store.plan().settings}

@@ -113,6 +113,28 @@ def present_suite(plan: RoundPlan) -> tuple[Suite | None, str]:
         return None, f"graded by the rules it was asked with: {error.message}"
 
 
+def is_of_another_file(plan: RoundPlan, suite: Suite) -> bool:
+    """Two files of one name in two folders are two suites; a file that was moved is still the one."""
+    if plan.suite_path is None or suite.path is None:
+        return False
+    try:
+        return not find_suite(plan.suite_path).samefile(suite.path)
+    except (ResitError, OSError):
+        return False
+
+
+def rounds_of(suite: Suite, *, rounds_dir: Path | None = None) -> list[Path]:
+    """Folders of the rounds that asked this suite's file, newest first; one that cannot be read may be of it too."""
+    return [path for path in find_rounds(rounds_dir or default_rounds_dir(), suite.name) if _may_be_of(path, suite)]
+
+
+def _may_be_of(path: Path, suite: Suite) -> bool:
+    try:
+        return not is_of_another_file(RoundStore(path).plan(), suite)
+    except RoundError:
+        return True
+
+
 def list_rounds(suite: str | None = None, *, rounds_dir: Path | None = None) -> list[RoundSummary]:
     """All rounds, or those of one suite, newest first; one that cannot be read is in it too and says why."""
     return [summarise(path) for path in find_rounds(rounds_dir or default_rounds_dir(), suite)]

@@ -7,12 +7,12 @@ from decimal import Decimal
 from difflib import get_close_matches
 from pathlib import Path
 
-from resit.core.errors import ResitError, RoundError, UsageError
+from resit.core.errors import RoundError, UsageError
 from resit.core.records import Setting
 from resit.core.rounds.plan import RoundPlan
+from resit.core.rounds.shelf import is_of_another_file
 from resit.core.rounds.store import RoundStore, find_rounds
 from resit.core.suite import PLAIN, Suite
-from resit.core.suite_file import find_suite
 
 NEW = "new"
 """As a round's reference: start another one, though one with these settings is there."""
@@ -85,18 +85,8 @@ def _goes_on(plan: RoundPlan, suite: Suite, wish: Wish) -> bool:
     """True when the same command, or a longer one, began this round."""
     wanted = {setting.label for setting in wish.settings}
     return (
-        not _is_of_another_file(plan, suite)
+        not is_of_another_file(plan, suite)
         and set(plan.labels) <= wanted
         and plan.only == wish.only
         and plan.repeats <= (wish.repeats or suite.repeats)
     )
-
-
-def _is_of_another_file(plan: RoundPlan, suite: Suite) -> bool:
-    """Two files of one name in two folders are two suites; a file that was moved is still the one."""
-    if plan.suite_path is None or suite.path is None:
-        return False
-    try:
-        return not find_suite(plan.suite_path).samefile(suite.path)
-    except (ResitError, OSError):
-        return False
