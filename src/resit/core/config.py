@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Any, Literal, NoReturn, Self
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
+from resit.core.command_entry import CommandEntry, preset_of
 from resit.core.errors import ConfigError
 from resit.core.paths import config_dir
 from resit.core.records import Effort, Frozen, Setting
@@ -33,6 +34,8 @@ LOCAL_URLS = {
     "vllm": "http://127.0.0.1:8000",
 }
 """Where the usual local servers are, by the name that stands before a model of theirs: `ollama/llama3.2`."""
+COMMAND = "command:"
+"""How the endpoint of a command-line agent starts."""
 HIDDEN = "[key hidden]"
 """What stands where a key stood."""
 
@@ -139,7 +142,7 @@ def scrub(text: str, secrets: Iterable[Secret]) -> str:
     return _LOOKS_LIKE_A_KEY.sub(HIDDEN, text)
 
 
-class ModelEntry(Frozen):
+class ModelEntry(CommandEntry):
     """What the person says about a model: `[models."id"]`."""
 
     provider: Provider = "anthropic"
@@ -152,6 +155,14 @@ class ModelEntry(Frozen):
     thinking_off: ThinkingOff | None = None
     max_tokens: Annotated[int, Field(gt=0)] | None = None
     """The most output tokens the model can be asked for."""
+
+    @model_validator(mode="after")
+    def _asked_one_way(self) -> Self:
+        if self.is_command and self.provider != "command":
+            raise ValueError("a preset or command needs provider = 'command'")
+        if self.provider == "command" and not self.is_command:
+            raise ValueError("provider = 'command' needs a preset or a command")
+        return self
 
 
 class PriceEntry(Frozen):
@@ -170,6 +181,14 @@ class ModelsFile(Frozen):
 
     models: dict[str, ModelEntry] = Field(default_factory=dict)
     prices: dict[str, PriceEntry] = Field(default_factory=dict)
+
+    @field_validator("models", mode="before")
+    @classmethod
+    def _named_presets(cls, tables: Any) -> Any:
+        """`[models."codex/gpt-6-sol"]` says by its name which preset it is."""
+        if not isinstance(tables, dict):
+            return tables
+        return {model: _as_preset(model, table) for model, table in tables.items()}
 
 
 def load_models_file(path: Path | None = None) -> ModelsFile:
@@ -201,7 +220,7 @@ class Endpoint:
     """Where a setting is asked, and who said so: always shown, always recorded."""
 
     url: str
-    """Base URL without `/v1`, or `recorded:<name>`."""
+    """Base URL without `/v1`, `recorded:<name>`, or `command:<name>` with the server it is told to ask."""
     source: EndpointSource
     key: str | None = ANTHROPIC_KEY
     """Name of the variable that holds the key to send; None sends none."""
@@ -239,6 +258,8 @@ def endpoint_for(
         ConfigError: The flag's or the environment's URL cannot be used.
     """
     entry = models_file.models.get(setting.model, ModelEntry())
+    if setting.provider == "command":
+        return _command_endpoint(setting, entry, os.environ if environ is None else environ)
     usual_url, usual_key, variable = _OPENAI if setting.provider == "openai" else _ANTHROPIC
     local = local_server(setting.model) if setting.provider == "openai" else None
     key = entry.key or (None if local else usual_key)
@@ -261,6 +282,29 @@ _OPENAI: tuple[str, str, Literal["OPENAI_BASE_URL"]] = (OPENAI_URL, OPENAI_KEY, 
 """A provider's own server, the variable with its key, and the one that names another server."""
 
 
+def _as_preset(model: str, table: Any) -> Any:
+    preset = preset_of(model)
+    if preset is None or not isinstance(table, dict) or not {"provider", "preset", "command"}.isdisjoint(table):
+        return table
+    return {**table, "provider": "command", "preset": preset}
+
+
+_SERVER_VARIABLES: dict[str, EndpointSource] = {"claude-code": "ANTHROPIC_BASE_URL"}
+"""Presets that ask another server when a variable of their own says so."""
+
+
+def _command_endpoint(setting: Setting, entry: ModelEntry, environ: Mapping[str, str]) -> Endpoint:
+    """The command that is asked, and the server that it is told to ask, where that is not its own."""
+    name = entry.preset or preset_of(setting.model) or setting.model
+    if entry.base_url:
+        return Endpoint(f"{COMMAND}{name}@{entry.base_url}", "models.toml", None)
+    variable = _SERVER_VARIABLES.get(name)
+    found = environ.get(variable, "").strip() if variable else ""
+    if variable and found:
+        return Endpoint(f"{COMMAND}{name}@{_url_from(variable, found)}", variable, None)
+    return Endpoint(f"{COMMAND}{name}", "default", None)
+
+
 def local_server(model: str) -> str | None:
     """The local server that a model's name begins with: `ollama` for `ollama/llama3.2`; None when with none."""
     server, slash, name = model.partition("/")
@@ -270,6 +314,8 @@ def local_server(model: str) -> str | None:
 def provider_for(model: str, models_file: ModelsFile) -> str:
     """Which kind of client asks `model`: as its entry says, else as its name says, else Anthropic's."""
     entry = models_file.models.get(model, ModelEntry())
+    if "provider" not in entry.model_fields_set and preset_of(model):
+        return "command"
     if "provider" not in entry.model_fields_set and entry.base_url is None and local_server(model):
         return "openai"
     return entry.provider

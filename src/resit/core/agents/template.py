@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from resit.core.agents.jail import inner_home
 from resit.core.agents.scratch import Scratch
+from resit.core.command_entry import PLACEHOLDER, PromptBy
 from resit.core.records import Fault, Isolation, Request
 
-PromptBy = Literal["stdin", "argument", "file"]
-"""How a command gets its prompt."""
 MAX_ARGUMENT_BYTES = 128_000
 """Linux takes no single argument longer than 128 KiB."""
-_PLACE = re.compile(r"\{([a-z_]+)\}")
 _ANSWER, _PROMPT = "answer.txt", "prompt.txt"
 
 
@@ -67,8 +64,7 @@ def fill(command: CommandLine, request: Request, scratch: Scratch, isolation: Is
         return Fault(kind="request", said=said)
     if command.prompt_by == "file":
         (scratch.home / _PROMPT).write_text(prompt, encoding="utf-8")
-    # Under bubblewrap the private home stands at the person's own.
-    home = Path.home() if isolation == "bubblewrap" else scratch.home
+    home = inner_home(scratch.home, isolation)
     values = {
         "model": command.model,
         "effort": request.effort or "",
@@ -76,9 +72,15 @@ def fill(command: CommandLine, request: Request, scratch: Scratch, isolation: Is
         "prompt_file": str(home / _PROMPT),
         "answer_file": str(home / _ANSWER),
         "folder": str(scratch.work),
+        # Of codex, whose own sandbox cannot start within Landlock; there ours is the only one.
+        "sandbox": "danger-full-access"
+        if isolation == "landlock"
+        else "workspace-write"
+        if scratch.writable
+        else "read-only",
     }
     return Filled(
-        argv=tuple(_PLACE.sub(lambda match: values.get(match[1], match[0]), part) for part in command.argv),
+        argv=tuple(PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), part) for part in command.argv),
         stdin=prompt.encode() if command.prompt_by == "stdin" else b"",
         env=dict(command.settings),
         answer_file=scratch.home / _ANSWER,

@@ -54,7 +54,7 @@ class CodexReader(EventReader):
         self._thinking: list[str] = []
         self._usage: Usage | None = None
         self._failed: str | None = None
-        self._completed = False
+        self._begun = self._completed = False
         self._denied: list[str] = []
         self._retries = 0
 
@@ -63,6 +63,8 @@ class CodexReader(EventReader):
         match event.get("type"):
             case "thread.started":
                 self._thread = words(event.get("thread_id"))
+            case "turn.started":
+                self._begun = True
             case "item.completed":
                 return self._item(table(event.get("item")))
             case "error":
@@ -85,6 +87,9 @@ class CodexReader(EventReader):
             if stop is None:
                 return from_words(self.asking, self._failed, ended, usage=self._usage)
             return self._reply(ended, place, stop, self._failed)
+        if self._begun and not self._completed:
+            said = f"{self.asking.command} ended in the middle of its turn (exit code {ended.exit_code})"
+            return self.asking.asked.fault("dropped", said, seconds=ended.seconds)
         if not self._completed:
             return without_result(self.asking, ended)
         return self._reply(ended, place, "end", "")

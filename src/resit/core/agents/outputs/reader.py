@@ -163,10 +163,11 @@ def dollars(value: object) -> Decimal | None:
     if figure(value) is None:
         return None
     try:
-        found = Decimal(str(value))
+        # A float's last digits are noise: 0.0008500000000000001.
+        found = round(Decimal(str(value)), 9)
     except InvalidOperation:
         return None
-    return found if found <= 10**9 else None
+    return Decimal(f"{found.normalize():f}") if found <= 10**9 else None
 
 
 def summed(values: list[int | None]) -> int | None:
@@ -253,9 +254,18 @@ def from_words(
     asked = asking.asked
     if found is None or found < 400:
         sort = _sort_of(said)
-        if sort is not None:
+        if sort == "key":
+            found = 401
+        elif sort is not None:
             return asked.fault(sort, f"{asking.command}: {said}", usage=usage, seconds=ended.seconds)
-        found = 400
+        else:
+            return asked.fault("request", f"{asking.command} failed: {said}", usage=usage, seconds=ended.seconds)
+    if found == 404:
+        line = f"{asking.command} knows no model {asking.model}; check its name: {said}"
+        return asked.fault("model", line, status=status, usage=usage, seconds=ended.seconds)
+    if found in (401, 403):
+        line = f"{asking.command} is not let in; check its key, or sign in with it once more: {said}"
+        return asked.fault("key", line, status=status, usage=usage, seconds=ended.seconds)
     if found == 429 and _LIMIT_WORDS.search(said) and "rate limit" not in said.lower():
         line = f"the usage limit of {asking.command} is reached: {said}"
         return asked.fault("quota", line, status=429, retry_after_s=wait_s, usage=usage, seconds=ended.seconds)
