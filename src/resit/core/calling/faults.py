@@ -122,7 +122,7 @@ class ServerError:
 def from_server(asked: Asked, error: ServerError, now: datetime, usage: Usage | None = None) -> Fault:
     """The fault that a server's error is."""
     wait = retry_after_s(error.headers, now)
-    status = error.status if error.status >= 300 else _inner_status(error)
+    status = error.status if error.status >= 300 else inner_status(error)
     kind, sentence = _server_sentence(asked, error, status, wait, now)
     words = asked.clean("" if _is_page(error.message) else error.message)
     return asked.fault(
@@ -246,7 +246,7 @@ def _is_page(message: str) -> bool:
     return message.lstrip()[:1] == "<"
 
 
-def _inner_status(error: ServerError) -> int:
+def inner_status(error: ServerError) -> int:
     """The status of an error inside a 200: by its type, else by its code, which some servers give as that number."""
     code = error.code or ""
     return _STATUS_OF_TYPE.get(error.type or "") or (int(code) if re.fullmatch("[45][0-9][0-9]", code) else 500)

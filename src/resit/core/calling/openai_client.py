@@ -87,6 +87,7 @@ class OpenAIClient:
         concurrency: int = 32,
         timeout_s: float | None = None,
         stall_s: float = 120.0,
+        warm: bool | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """Nothing is imported or opened before the first call.
@@ -98,10 +99,12 @@ class OpenAIClient:
             concurrency: Calls at a time that connections are kept for.
             timeout_s: The longest one call may take; None is 600, and 1,500 for a server on this machine.
             stall_s: The longest silence once a reply has begun.
+            warm: Whether a model gets an untimed call before its first question; None is: on this machine.
             clock: For waiting times that a server gives as a date.
         """
         self.endpoint = endpoint
         self._key = key
+        self._warm = endpoint.local if warm is None else warm
         self._models = models or {}
         self._concurrency = concurrency
         self._timeout_s = timeout_s or (LOCAL_TIMEOUT_S if endpoint.local else TIMEOUT_S)
@@ -122,7 +125,7 @@ class OpenAIClient:
         if problem := cannot_ask(info, request.effort, request.thinking):
             return asked.fault("request", problem)
         http = self._http or await self._open()
-        if self.endpoint.local and (cold := await self._warm_up(http, asked)):
+        if self._warm and (cold := await self._warm_up(http, asked)):
             return cold
         answer = await self._ask(http, asked, self._body(model, request), request.max_tokens, listen)
         return self._with_warm_up(answer) if isinstance(answer, Reply) else answer
@@ -191,7 +194,7 @@ class OpenAIClient:
                 return answer
             self._warmth.loaded.add(asked.model)
             if isinstance(answer, Reply):
-                self._warmth.untold_s = (self._warmth.untold_s or 0.0) + answer.seconds
+                self._warmth.untold_s = (self._warmth.untold_s or 0.0) + (answer.seconds or 0.0)
             return None
 
     def _with_warm_up(self, reply: Reply) -> Reply:
