@@ -27,11 +27,12 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from mock_answers import SHARES, Answer, Broken, Failure, Plan, model_page, right_answer, sse, stream_events
+from mock_batches import MockBatches, Turn
 
 __all__ = [
     "Answer",
@@ -128,6 +129,10 @@ class MockServer:
         self.stats = Stats()
         self.calls: list[Call] = []
         self.keep_calls = keep_calls
+        self.batch_turns: Callable[[Call], Turn | None] = lambda call: None
+        """What a request of a batch meets, where it is not what a call would."""
+        self.batches = MockBatches(self._turn)
+        """The Message Batches endpoints; what their requests meet is planned as for calls."""
         self.model_pages: dict[str, dict[str, Any]] = {}
         """What `/v1/models` says, by id; see `model_page`."""
         self._port = port
@@ -167,6 +172,15 @@ class MockServer:
         if self.models is not None and call.model not in self.models:
             return Failure(404, "not_found_error", f"model: {call.model}")
         return self._share(call) or self._answer(call)
+
+    def _turn(self, params: dict[str, Any], key: str | None) -> Turn:
+        """What a request of a batch meets."""
+        call = Call(params, key, time.monotonic(), {})
+        turn: Turn = self.batch_turns(call) or self.plan(call)
+        self.stats.asked[call.model, call.prompt] += 1
+        if isinstance(turn, Answer) or turn in ("empty", "cut_off", "unsaid", "noise"):
+            self.count_answer(call)
+        return turn
 
     def _share(self, call: Call) -> Plan | None:
         draw = self.random.random()
@@ -248,6 +262,8 @@ class _Connection(asyncio.Protocol):
         if method == "POST" and path == "/v1/messages":
             key = headers.get("x-api-key") or headers.get("authorization", "").removeprefix("Bearer ")
             self._message(Call(json.loads(body), key or None, time.monotonic(), headers))
+        elif path.startswith("/v1/messages/batches"):
+            self._batch(method, target, headers.get("x-api-key"), body)
         elif path == "/stats":
             self._send_json(200, self.server.stats.as_json())
         elif path == "/v1/models":
@@ -257,6 +273,24 @@ class _Connection(asyncio.Protocol):
             self._send_json(200, self.server.model_pages[path.removeprefix("/v1/models/")])
         else:
             self._send_json(404, {"type": "error", "error": {"type": "not_found_error", "message": path}})
+
+    def _batch(self, method: str, target: str, key: str | None, body: bytes) -> None:
+        server = self.server
+        if server.keys is not None and key not in server.keys:
+            error = {"type": "authentication_error", "message": f"invalid x-api-key: {key}"}
+            self._send_json(401, {"type": "error", "error": error})
+            return
+        response = server.batches.handle(method, target, key, body, server.url)
+        if response == "reset":
+            self.transport.abort()
+            return
+        status, data, kind = response
+        if kind == "cut":
+            head = f"HTTP/1.1 200 X\r\ncontent-type: application/binary\r\ncontent-length: {2 * len(data) + 9}\r\n\r\n"
+            self.transport.write(head.encode() + data)
+            self.transport.close()
+            return
+        self._send(status, data, kind, {})
 
     def _message(self, call: Call) -> None:
         server, stats = self.server, self.server.stats
@@ -354,8 +388,11 @@ class _Connection(asyncio.Protocol):
         self.transport.write(head.encode() + body)
 
 
+_Server = TypeVar("_Server", bound=AbstractAsyncContextManager[Any])
+
+
 @contextmanager
-def serve_in_thread(server: MockServer) -> Iterator[MockServer]:
+def serve_in_thread(server: _Server) -> Iterator[_Server]:
     """Run `server` in a thread of its own: for tests that start processes or have no loop."""
     loop = asyncio.new_event_loop()
     ready, done = threading.Event(), asyncio.Event()

@@ -19,6 +19,7 @@ from resit.core.config import (
     find_key,
     load_models_file,
     parse_env,
+    provider_for,
     scrub,
 )
 from resit.core.errors import ConfigError
@@ -205,6 +206,98 @@ def test_a_strangers_server_gets_no_anthropic_key(tmp_path: Path) -> None:
     assert endpoint_for(Setting(model="qwen3-4b"), _file(tmp_path, MODELS), None, {}).key is None
 
 
+def _asked(model: str, provider: str = "openai") -> Setting:
+    return Setting(model=model, provider=provider)
+
+
+OPENAI = """\
+[models."gpt-5.2"]
+provider = "openai"
+
+[models."own"]
+provider = "openai"
+base_url = "https://api.openai.com/v1"
+
+[models."hosted"]
+provider = "openai"
+base_url = "https://openrouter.ai/api/v1"
+key = "OPENROUTER_API_KEY"
+
+[models."box"]
+provider = "openai"
+base_url = "http://gpu-box:8000"
+
+[models."llama.cpp/locked"]
+key = "LLAMA_API_KEY"
+"""
+BOTH = {"ANTHROPIC_BASE_URL": "https://gateway.example", "OPENAI_BASE_URL": "https://other.example/v1"}
+
+
+@pytest.mark.parametrize(
+    ("model", "flag", "environ", "url", "source", "key"),
+    [
+        ("gpt-5.2", None, {}, "https://api.openai.com", "default", "OPENAI_API_KEY"),
+        ("gpt-5.2", None, BOTH, "https://other.example", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
+        ("gpt-5.2", "http://127.0.0.1:9/v1", BOTH, "http://127.0.0.1:9", "--base-url", "OPENAI_API_KEY"),
+        ("own", None, BOTH, "https://api.openai.com", "models.toml", "OPENAI_API_KEY"),
+        ("hosted", None, BOTH, "https://openrouter.ai/api", "models.toml", "OPENROUTER_API_KEY"),
+        ("box", None, BOTH, "http://gpu-box:8000", "models.toml", None),
+        ("ollama/llama3.2", None, BOTH, "http://127.0.0.1:11434", "model name", None),
+        ("lm-studio/q", None, BOTH, "http://127.0.0.1:1234", "model name", None),
+        ("ollama/llama3.2", "http://box:11434", BOTH, "http://box:11434", "--base-url", None),
+        ("llama.cpp/locked", None, BOTH, "http://127.0.0.1:8080", "model name", "LLAMA_API_KEY"),
+    ],
+)
+def test_a_chat_completions_server_gets_neither_anthropics_url_nor_its_key(
+    tmp_path: Path, model: str, flag: str | None, environ: dict[str, str], url: str, source: str, key: str | None
+) -> None:
+    found = endpoint_for(_asked(model), _file(tmp_path, OPENAI), flag, environ)
+    assert (found.url, found.source, found.key) == (url, source, key)
+
+
+def test_an_anthropic_model_never_gets_openais_url() -> None:
+    assert endpoint_for(HAIKU, ModelsFile(), None, {"OPENAI_BASE_URL": "https://other.example"}).url == ANTHROPIC_URL
+
+
+@pytest.mark.parametrize(
+    ("model", "provider"),
+    [
+        ("claude-haiku-5-5", "anthropic"),
+        ("gpt-5.2", "openai"),
+        ("ollama/llama3.2", "openai"),
+        ("vllm/org/model", "openai"),
+        ("llama.cpp/locked", "openai"),
+        ("ollama/", "anthropic"),
+        ("llama.cpp", "anthropic"),
+        ("openai/gpt-5", "anthropic"),
+    ],
+)
+def test_who_asks_a_model_is_said_by_its_entry_or_its_name(tmp_path: Path, model: str, provider: str) -> None:
+    assert provider_for(model, _file(tmp_path, OPENAI)) == provider
+
+
+def test_a_base_url_in_models_toml_makes_a_name_like_a_local_servers_an_ordinary_one(tmp_path: Path) -> None:
+    text = '[models."ollama/llama3"]\nbase_url = "http://proxy:4000"'
+    assert provider_for("ollama/llama3", _file(tmp_path, text)) == "anthropic"
+
+
+@pytest.mark.parametrize(
+    ("url", "local"),
+    [
+        ("http://127.0.0.1:8080", True),
+        ("http://127.3.2.1", True),
+        ("http://localhost:1234", True),
+        ("http://[::1]:8000", True),
+        ("http://127.0.0.1.evil.example", False),
+        ("http://localhost.evil.example", False),
+        ("https://api.openai.com", False),
+        ("recorded:demo", False),
+    ],
+)
+def test_only_this_machine_is_local(url: str, local: bool) -> None:
+    assert Endpoint(url, "default").local is local
+
+
 @pytest.mark.parametrize(
     "url", ["ftp://a", "a.b", "http://", "http://a:b", "http://a?key=1", "http://u:p@a", "http://a b"]
 )
@@ -217,10 +310,12 @@ def test_a_base_url_that_cannot_be_used_is_refused(url: str) -> None:
     ("url", "official"),
     [
         ("https://api.anthropic.com", True),
+        ("https://api.openai.com", True),
         ("https://anthropic.com.evil.example", False),
+        ("https://openai.com.evil.example", False),
         ("https://notanthropic.com", False),
         ("recorded:demo", False),
     ],
 )
-def test_only_anthropics_own_server_is_official(url: str, official: bool) -> None:
+def test_only_a_providers_own_server_is_official(url: str, official: bool) -> None:
     assert Endpoint(url, "default").official is official

@@ -13,15 +13,15 @@ from resit.core.calling.models import (
     ask_models,
     cached_models,
     cannot_ask,
+    info_of,
     known_models,
     model_info,
-    provider_for,
     resolve_model,
     thinking_off_type,
 )
-from resit.core.config import Endpoint, ModelEntry, ModelsFile
+from resit.core.config import Endpoint, ModelEntry, ModelsFile, provider_for
 from resit.core.paths import cache_dir
-from resit.core.records import EFFORTS, Effort, Fault
+from resit.core.records import EFFORTS, Effort, Fault, Setting
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 KNOWN = known_models(ModelsFile(), now=NOW)
@@ -71,6 +71,15 @@ def test_thinking_off_is_refused_where_it_is_not_possible(
     found = cannot_ask(model_info(model, KNOWN), effort, "off")
     assert problem in found if problem and found else found == problem
     assert cannot_ask(model_info(model, KNOWN), effort, "default") is None
+
+
+def test_an_effort_and_thinking_off_do_not_go_together_over_chat_completions() -> None:
+    known = known_models(ModelsFile(models={"gpt-5.2": ModelEntry(provider="openai")}), now=NOW)
+    for model in ("gpt-5.2", "ollama/llama3.2"):
+        info = info_of(Setting(model=model, provider="openai"), known)
+        assert "not both" in str(cannot_ask(info, "low", "off"))
+        assert cannot_ask(info, None, "off") is None
+        assert cannot_ask(info, "low", "default") is None
 
 
 def test_thinking_is_turned_off_as_each_model_takes_it() -> None:

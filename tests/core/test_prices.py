@@ -81,6 +81,49 @@ def test_a_model_served_elsewhere_is_not_billed_at_the_list_price() -> None:
     assert price_for(HAIKU, elsewhere, NOW) is None
 
 
+@pytest.mark.parametrize(
+    ("model", "base_url", "dollars"),
+    [
+        ("gpt-5.2", None, "1.75"),
+        ("gpt-5.2", "https://api.openai.com", "1.75"),
+        ("openai/gpt-5", "https://openrouter.ai/api", "1.25"),
+        ("llama-3.3-70b-versatile", "https://api.groq.com/openai", "0.59"),
+        ("gpt-5.2", "http://127.0.0.1:8080", None),
+        ("gpt-5.2", "https://gateway.example", None),
+        ("gpt-5.2", "https://api.openai.com.evil.example", None),
+        ("claude-haiku-5-5", None, None),
+        ("no-such-model", None, None),
+        ("ollama/gpt-5.2", None, None),
+    ],
+)
+def test_a_chat_completions_model_is_priced_by_the_host_that_bills_it(
+    model: str, base_url: str | None, dollars: str | None
+) -> None:
+    models_file = ModelsFile(models={model: ModelEntry(provider="openai", base_url=base_url)})
+    price = price_for(Setting(model=model, provider="openai"), models_file, NOW)
+    assert (price and str(price.input)) == dollars
+
+
+def test_a_price_goes_by_the_server_in_force_whoever_named_it() -> None:
+    setting = Setting(model="gpt-5.2", provider="openai")
+    assert price_for(setting, NOTHING_SET, NOW, "http://127.0.0.1:8080") is None
+
+
+def test_a_local_model_is_free_only_when_the_person_says_so_for_it_or_its_server() -> None:
+    local = Setting(model="ollama/llama3.2", provider="openai")
+    assert price_for(local, NOTHING_SET, NOW) is None
+    free = PriceEntry(input=Decimal(0), output=Decimal(0), source="my own machine")
+    every = ModelsFile(prices={"ollama/*": free})
+    price = price_for(local, every, NOW)
+    assert price is not None
+    assert price.free
+    assert price_for(Setting(model="vllm/llama3.2", provider="openai"), every, NOW) is None
+    dear = PriceEntry(input=Decimal(1), output=Decimal(2))
+    own = price_for(local, ModelsFile(prices={"ollama/*": free, "ollama/llama3.2": dear}), NOW)
+    assert own is not None
+    assert own.input == 1
+
+
 def test_a_dated_id_has_the_price_of_its_model() -> None:
     assert list_price("claude-haiku-5-5-20261007").input == Decimal("0.1")
 

@@ -56,7 +56,7 @@ class ChatStream(Incoming):
             if self.started:
                 self._finish()
             return ()
-        chunk = json.loads(data)
+        chunk = json.loads(data.decode(errors="replace"))
         if chunk.get("error") or chunk.get("object") == "error":
             self.error = chunk
             return ()
