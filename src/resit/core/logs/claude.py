@@ -38,7 +38,8 @@ _NOT_TYPED = (
     "<teammate-message", "This session is being continued",
 )  # fmt: skip
 """How texts begin that the program put where a person's would stand."""
-_ASIDE = ("<system-reminder>", "<ide_", "<local-command-caveat>")
+ASIDE = ("<system-reminder>", "<ide_", "<local-command-caveat>")
+"""How texts begin that the program puts beside a prompt."""
 _COMMAND = re.compile(r"<command-name>\s*(\S+?)\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _LONG_CACHE = "ephemeral_1h_input_tokens"
@@ -225,7 +226,7 @@ def prompt_text(row: dict[str, Any]) -> str | None:
     texts = typed(message.get("content"))
     if texts is None:
         return None
-    text = "\n".join(part for part in texts if not part.lstrip().startswith(_ASIDE)).strip("\n")
+    text = "\n".join(part for part in texts if not part.lstrip().startswith(ASIDE)).strip("\n")
     command = _COMMAND.search(text)
     if command is not None:
         arguments = _ARGUMENTS.search(text)

@@ -122,7 +122,6 @@ class CodexReader(Reader):
     # ---- what was asked ------------------------------------------------------------------------------------------
 
     def _asked(self, text: str, row: dict[str, Any], offset: int, end: int) -> None:
-        text = text.partition(_MENTION)[2].strip() or text
         at = time_of(row.get("timestamp"))
         request = self.current
         if request is not None and not request.calls and request.text == text:
@@ -154,10 +153,8 @@ class CodexReader(Reader):
 
     def _item(self, item: dict[str, Any], row: dict[str, Any], offset: int, end: int) -> None:
         kind, request = item.get("type"), self.current
-        if kind == "message" and item.get("role") == "user":
-            text = message_text(item)
-            if text.strip() and _is_typed(item, text):
-                self._asked(text, row, offset, end)
+        if text := asked_text(row):
+            self._asked(text, row, offset, end)
         elif request is None:
             return
         elif kind == "message" and item.get("role") == "assistant":
@@ -171,13 +168,8 @@ class CodexReader(Reader):
 
     def _event(self, event: dict[str, Any], row: dict[str, Any], offset: int, end: int) -> None:
         kind = event.get("type")
-        if kind == "user_message":
-            if isinstance(event.get("message"), str) and event["message"].strip():
-                self._asked(event["message"], row, offset, end)
-        elif kind == "item_completed":
-            item = event.get("item")
-            if isinstance(item, dict) and item.get("type") == "UserMessage" and message_text(item).strip():
-                self._asked(message_text(item), row, offset, end)
+        if text := asked_text(row):
+            self._asked(text, row, offset, end)
         elif kind == "agent_message":
             if self.current is not None and self.current.reply < 0:
                 self.current.note_reply(offset, end)
@@ -228,6 +220,23 @@ def call_of(model: str | None, usage: dict[str, Any]) -> Call:
         output=count_of(usage.get("output_tokens")),
         thinking=count_of(usage.get("reasoning_output_tokens")),
     )
+
+
+def asked_text(row: dict[str, Any]) -> str:
+    """What a person typed, in any of the forms a line says it; empty for every other line."""
+    item = row.get("payload")
+    if not isinstance(item, dict):
+        return ""
+    kind, text = item.get("type"), ""
+    if kind == "user_message":
+        text = item["message"] if isinstance(item.get("message"), str) else ""
+    elif kind == "item_completed":
+        inner = item.get("item")
+        text = message_text(inner) if isinstance(inner, dict) and inner.get("type") == "UserMessage" else ""
+    elif kind == "message" and item.get("role") == "user":
+        text = message_text(item)
+        text = text if _is_typed(item, text) else ""
+    return (text.partition(_MENTION)[2].strip() or text) if text.strip() else ""
 
 
 def message_text(item: dict[str, Any]) -> str:

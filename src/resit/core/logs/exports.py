@@ -83,7 +83,7 @@ class ChatGptReader(Reader):
             return
         for name in nodes:
             message = message_at(nodes, name)
-            if message is not None and _role(message) == "user":
+            if message is not None and role_of(message) == "user":
                 self._asked(name, message, nodes, talk, offset, end)
         self.close()
 
@@ -108,10 +108,10 @@ class ChatGptReader(Reader):
     def _answered(self, name: str, message: dict[str, Any], request: Open, offset: int, end: int) -> None:
         about = message.get("metadata")
         about = about if isinstance(about, dict) else {}
-        if _role(message) == "tool":
+        if role_of(message) == "tool":
             author = message.get("author")
             request.tools[name] = text_of(author.get("name") if isinstance(author, dict) else "", 80) or "tool"
-        elif _role(message) == "assistant":
+        elif role_of(message) == "assistant":
             request.add_call(name, Call(maybe(about.get("model_slug"))))
             request.effort = request.effort or maybe(about.get("thinking_effort"))
             request.effort_ran = request.effort
@@ -129,7 +129,7 @@ def after(nodes: dict[str, Any], name: str) -> Iterator[tuple[str, dict[str, Any
         fresh = [
             child
             for child in (children if isinstance(children, list) else [])
-            if isinstance(child, str) and child not in seen and _role(message_at(nodes, child) or {}) != "user"
+            if isinstance(child, str) and child not in seen and role_of(message_at(nodes, child) or {}) != "user"
         ]
         seen.update(fresh)
         for child in fresh:
@@ -157,7 +157,8 @@ def chatgpt_text(message: dict[str, Any]) -> str:
     return "\n".join(text for text in spoken if isinstance(text, str))
 
 
-def _role(message: dict[str, Any]) -> str:
+def role_of(message: dict[str, Any]) -> str:
+    """Who speaks: `user`, `assistant`, `tool`, `system`."""
     author = message.get("author")
     return text_of(author.get("role"), 20) if isinstance(author, dict) else ""
 

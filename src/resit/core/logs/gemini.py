@@ -30,15 +30,9 @@ class GeminiReader(Reader):
         if not isinstance(row, dict):
             self.unknown("no object")
             return
-        inner = row.get("$set")
-        change = inner if isinstance(inner, dict) else row
-        self._session = text_of(change.get("sessionId")) or self._session
-        messages = change.get("messages")
-        if isinstance(messages, list):
-            for message in messages:
-                self._message(message, offset, end)
-        elif change is row and "projectHash" not in row:
-            self._message(row, offset, end)
+        self._session = text_of(row.get("sessionId")) or self._session
+        for message in messages_of(row):
+            self._message(message, offset, end)
 
     def known(self) -> dict[str, Any]:
         """The session."""
@@ -49,8 +43,8 @@ class GeminiReader(Reader):
         super().resume(mark, rows)
         self._session = text_of(mark.get("known", {}).get("session")) or self._session
 
-    def _message(self, message: Any, offset: int, end: int) -> None:
-        kind = message.get("type") if isinstance(message, dict) else None
+    def _message(self, message: dict[str, Any], offset: int, end: int) -> None:
+        kind = message.get("type")
         if kind == "user":
             self._asked(message, offset, end)
         elif kind == "gemini":
@@ -82,6 +76,16 @@ class GeminiReader(Reader):
                 request.tools[text_of(call.get("id")) or f"{offset}"] = text_of(call.get("name"), 80)
         if message_text(message).strip():
             request.note_reply(offset, end, item)
+
+
+def messages_of(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The messages that a line tells of: itself, or those of a change or of a whole chat."""
+    inner = row.get("$set")
+    change = inner if isinstance(inner, dict) else row
+    messages = change.get("messages")
+    if isinstance(messages, list):
+        return [message for message in messages if isinstance(message, dict)]
+    return [row] if change is row and "projectHash" not in row else []
 
 
 def call_of(model: str | None, tokens: object) -> Call:

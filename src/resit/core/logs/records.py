@@ -66,6 +66,8 @@ class Request:
     """Aware, UTC."""
     model: str | None
     """The model that answered, as resolved; of several the one with most calls. None: the log does not say."""
+    provider: str
+    """Whose price list it is billed by: `anthropic`, `openai`, another's name; empty when the log does not say."""
     effort: str | None
     """The level that was set for it, in the tool's own word. None: no level set."""
     effort_ran: str | None
