@@ -127,7 +127,7 @@ class Request:
             self.thinking,
             self.endpoint,
         ]
-        if self.files or self.workspace is not None:
+        if self.files or self.workspace_digest:
             parts += [[list(file) for file in self.files], self.workspace_digest]
         return digest(parts)
 

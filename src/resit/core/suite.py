@@ -126,6 +126,8 @@ class Suite(Frozen):
     variants: dict[str, Variant] = {}
     attached: dict[str, str] = {}
     """Texts of the files that questions name, as they were when the suite was read."""
+    workspaces: dict[str, str] = {}
+    """Fingerprints of the workspaces that questions name, as they were when the suite was read."""
     questions: tuple[Question, ...]
     path: Path | None = Field(default=None, exclude=True)
     edits: tuple[Edit, ...] = Field(default=(), exclude=True)
@@ -151,4 +153,5 @@ class Suite(Frozen):
     @cached_property
     def digest(self) -> str:
         """Fingerprint of the whole suite, edits included."""
-        return digest(self.model_dump(mode="json"))
+        # As before there were workspaces, for suites that have none.
+        return digest(self.model_dump(mode="json", exclude=None if self.workspaces else {"workspaces"}))

@@ -232,8 +232,14 @@ def edit_faults(suite: Suite, edit: Edit) -> tuple[SuiteFault, ...]:
     return tuple(question_faults(apply_edits(suite, [edit]).by_id[edit.question]))
 
 
-def build_prompt(suite: Suite, question: Question, variant: str = PLAIN) -> str:
+def build_prompt(suite: Suite, question: Question, variant: str = PLAIN, *, inlined: bool = True) -> str:
     """What the model sees of a question: its prompt and files, the suite's instruction, the variant's words around.
+
+    Args:
+        suite: Where instruction, variants and the texts of files come from.
+        question: The question.
+        variant: The wording around it.
+        inlined: Whether files stand in the prompt; an agent finds them in its folder, and is told so.
 
     Raises:
         SuiteError: The suite has no such variant, or a file was not read with it.
@@ -243,12 +249,25 @@ def build_prompt(suite: Suite, question: Question, variant: str = PLAIN) -> str:
         known = ", ".join([PLAIN, *suite.variants])
         raise SuiteError(f"{suite.title} has no variant {variant!r}", hint=f"known: {known}")
     parts = [wording.prepend, question.prompt]
+    files = attached_files(suite, question)
+    if inlined:
+        parts += [f'<file name="{name}">\n{text.strip()}\n</file>' for name, text in files]
+    elif files:
+        parts.append(f"In the current folder: {', '.join(name for name, _ in files)}")
+    parts += [suite.instruction, wording.append]
+    return "\n\n".join(text for part in parts if (text := part.strip()))
+
+
+def attached_files(suite: Suite, question: Question) -> tuple[tuple[str, str], ...]:
+    """Name and text of each file that a question names.
+
+    Raises:
+        SuiteError: A file was not read with the suite.
+    """
     for name in question.files:
         if name not in suite.attached:
             raise SuiteError(f"question {question.id!r}: {name} was not read", hint="open the suite's own file")
-        parts.append(f'<file name="{name}">\n{suite.attached[name].strip()}\n</file>')
-    parts += [suite.instruction, wording.append]
-    return "\n\n".join(text for part in parts if (text := part.strip()))
+    return tuple((name, suite.attached[name]) for name in question.files)
 
 
 def sample_suites() -> list[Path]:

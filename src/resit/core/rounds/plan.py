@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
@@ -15,7 +16,10 @@ from resit.core.rule import digest
 from resit.core.scoring.grade import unfair
 from resit.core.spend.prices import Price
 from resit.core.suite import Question, Suite, Variant
-from resit.core.suite_file import build_prompt
+from resit.core.suite_file import attached_files, build_prompt
+
+COMMAND = "command"
+"""The provider whose models are command-line agents."""
 
 OwedReason = Literal[
     "new", "prompt changed", "setting changed", "last outcome unusable", "repeat added", "damaged file", "asked again"
@@ -33,6 +37,8 @@ class PlannedSetting(Frozen):
     """Who named the endpoint: `--base-url`, `models.toml`, `ANTHROPIC_BASE_URL`, `default` or `recorded`."""
     price: Price | None = None
     """In force when the setting joined the round. None: not known, never free."""
+    budget_usd: Decimal | None = None
+    """What a command-line agent is told to stop at in each run. None: nothing."""
 
 
 class RoundPlan(Frozen):
@@ -62,6 +68,8 @@ class RoundPlan(Frozen):
     """One call at a time, so that seconds are clean."""
     concurrency: int = Field(default=8, ge=1)
     """Calls in flight per pool."""
+    agents: int = Field(default=2, ge=1)
+    """Command-line agents at work at a time."""
     versions: dict[str, str] = Field(default_factory=dict)
 
     @property
@@ -180,16 +188,27 @@ def build_request(
         prompt: The built prompt, when the caller has it already.
     """
     variant = suite.variants.get(setting.variant, Variant())
+    agent = setting.provider == COMMAND
     return Request(
         provider=setting.provider,
         model=setting.model,
-        prompt=build_prompt(suite, question, setting.variant) if prompt is None else prompt,
+        prompt=build_prompt(suite, question, setting.variant, inlined=not agent) if prompt is None else prompt,
         system=variant.system if variant.system is not None else question.system,
         max_tokens=question.max_tokens or suite.max_tokens,
         effort=setting.effort,
         thinking=setting.thinking,
         endpoint=endpoint,
+        files=attached_files(suite, question) if agent else (),
+        workspace=_workspace(suite, question) if agent else None,
+        workspace_digest=suite.workspaces.get(question.workspace or "", "") if agent else "",
     )
+
+
+def _workspace(suite: Suite, question: Question) -> Path | None:
+    """The folder that an agent gets a copy of; None without one, and for a suite that was read from a round."""
+    if question.workspace is None or suite.path is None:
+        return None
+    return suite.path.resolve().parent / question.workspace
 
 
 def make_plan(
@@ -250,13 +269,14 @@ def _why_owed(have: Held, asked: str, shown: str) -> OwedReason | None:
 
 def _requests(suite: Suite, round_plan: RoundPlan) -> dict[tuple[str, str], tuple[Request, str, str]]:
     """Request, `asked` digest and prompt digest by question and setting; each prompt is built once per variant."""
-    prompts: dict[tuple[str, str], tuple[str, str]] = {}
+    prompts: dict[tuple[str, str, bool], tuple[str, str]] = {}
     found: dict[tuple[str, str], tuple[Request, str, str]] = {}
     for question in round_plan.questions(suite):
         for planned in round_plan.settings:
-            place = (question.id, planned.setting.variant)
+            inlined = planned.setting.provider != COMMAND
+            place = (question.id, planned.setting.variant, inlined)
             if place not in prompts:
-                text = build_prompt(suite, question, planned.setting.variant)
+                text = build_prompt(suite, question, planned.setting.variant, inlined=inlined)
                 prompts[place] = (text, digest(text))
             text, shown = prompts[place]
             request = build_request(suite, question, planned.setting, planned.endpoint, text)

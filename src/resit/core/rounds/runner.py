@@ -11,6 +11,7 @@ from resit.core.rounds.course import Course, Sent
 from resit.core.rounds.events import AttemptSent, RoundEnded
 from resit.core.rounds.flights import Flight, Flights
 from resit.core.rounds.outfit import Outfit
+from resit.core.rounds.plan import COMMAND
 from resit.core.rounds.queue import OpenRun
 from resit.core.spend.budget import Reservation
 
@@ -131,7 +132,8 @@ class Runner:
 
     def _may_start(self, run: OpenRun) -> bool:
         setting, course = run.job.setting, self._course
-        if run.label in self._tight or self._flights.count(setting.provider) >= self.plan.round.concurrency:
+        at_a_time = self.plan.round.agents if setting.provider == COMMAND else self.plan.round.concurrency
+        if run.label in self._tight or self._flights.count(setting.provider) >= at_a_time:
             return False
         return course.pace.may_start(setting.model, course.clock.monotonic_s())
 
