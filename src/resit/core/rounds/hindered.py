@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from resit.core.agents.presets import cannot_run
 from resit.core.calling.client import Client
 from resit.core.calling.models import ModelInfo, cannot_ask, info_of
 from resit.core.calling.providers import key_for
-from resit.core.config import Endpoint
+from resit.core.config import Endpoint, ModelsFile
 from resit.core.errors import ResitError, Unpriced, UsageError
 from resit.core.records import Setting
-from resit.core.rounds.plan import PlannedSetting, RoundPlan
+from resit.core.rounds.plan import COMMAND, PlannedSetting, RoundPlan
 from resit.core.rounds.planned import RECORDED
+from resit.core.spend.prices import how_to_price
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,8 @@ class Means:
     """Where `.env` is looked for."""
     environ: Mapping[str, str] | None
     """Stands in for the process's environment."""
+    models_file: ModelsFile = field(default_factory=ModelsFile)
+    """The person's models, for the commands of agents."""
 
 
 def find_problems(plan: RoundPlan, means: Means) -> tuple[Problem, ...]:
@@ -57,12 +61,14 @@ def _cannot_start(planned: PlannedSetting, plan: RoundPlan, means: Means) -> Res
     if plan.cap_usd is not None and planned.price is None:
         return Unpriced(
             f"{setting.model} has no price, so a cap cannot hold it",
-            hint="add its price to models.toml, or run without --cap",
+            hint=f"{how_to_price(setting.model)}; or run without a cap",
         )
     if means.clients is not None and setting.provider in means.clients:
         return None
     if setting.provider == RECORDED:
         return UsageError("recorded replies are played by resit demo", hint="name a model that can be asked")
+    if setting.provider == COMMAND:
+        return cannot_run(setting, means.models_file, means.environ)
     try:
         key_for(endpoint, means.cwd, means.environ)
     except ResitError as error:

@@ -11,18 +11,24 @@ from decimal import Decimal
 from importlib.metadata import PackageNotFoundError, version
 
 from resit import __version__
+from resit.core.agents.presets import entry_of
+from resit.core.agents.versions import command_versions
 from resit.core.calling.client import Client
 from resit.core.calling.recorded_client import RecordedClient
 from resit.core.config import Endpoint, ModelsFile, endpoint_for
 from resit.core.errors import UsageError
 from resit.core.records import Setting
-from resit.core.rounds.plan import PlannedSetting, RoundPlan
+from resit.core.rounds.plan import COMMAND, PlannedSetting, RoundPlan
 from resit.core.rounds.shelf import portable_path
 from resit.core.rounds.wish import Wish
 from resit.core.spend.prices import Price, price_for
 from resit.core.suite import Suite
 
 CONCURRENCY = 8
+AGENTS = 2
+"""Agents at work at a time: more of them slow each other's start by seconds."""
+CAPPED_RUN_USD = Decimal(1)
+"""What an agent is told to stop at under a cap, where nothing is said: without it a cap could hold no run of one."""
 RECORDED = "recorded"
 """The provider that plays saved replies and pays nobody."""
 RECORDED_PRICE = Price(input=Decimal(0), output=Decimal(0), source="recorded replies")
@@ -59,9 +65,12 @@ def plan_settings(
     for label, setting in all_settings.items():
         endpoint, price = _place(setting, before.get(label), sources)
         endpoints[label] = endpoint
-        found.append(
-            PlannedSetting(setting=setting, endpoint=endpoint.url, endpoint_source=endpoint.source, price=price)
-        )
+        planned = PlannedSetting(setting=setting, endpoint=endpoint.url, endpoint_source=endpoint.source, price=price)
+        if setting.provider == COMMAND:
+            capped = (wish.cap_usd if former is None or wish.cap_usd is not None else former.cap_usd) is not None
+            told = entry_of(setting.model, sources.models_file).budget_usd or (CAPPED_RUN_USD if capped else None)
+            planned = planned.model_copy(update={"budget_usd": told})
+        found.append(planned)
     return tuple(found), endpoints
 
 
@@ -101,7 +110,13 @@ def plan_round(
         cap_usd=wish.cap_usd,
         serial=bool(wish.serial),
         concurrency=wish.concurrency or CONCURRENCY,
-        versions={"resit": __version__, "python": platform.python_version(), **_library_versions()},
+        agents=wish.concurrency or AGENTS,
+        versions={
+            "resit": __version__,
+            "python": platform.python_version(),
+            **_library_versions(),
+            **command_versions(p.setting for p in settings),
+        },
     )
     return new if former is None else _going_on(new, former, wish)
 
@@ -121,6 +136,8 @@ def _going_on(new: RoundPlan, former: RoundPlan, wish: Wish) -> RoundPlan:
             "cap_usd": former.cap_usd if wish.cap_usd is None else wish.cap_usd,
             "serial": former.serial if wish.serial is None else wish.serial,
             "concurrency": wish.concurrency or former.concurrency,
+            "agents": wish.concurrency or former.agents,
+            "versions": former.versions | new.versions,
         }
     )
 

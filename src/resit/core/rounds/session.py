@@ -165,7 +165,7 @@ def prepare_round(
     models = known_models(sources.models_file, now=sources.now)
     parts = Parts(
         rounds_dir=folder,
-        means=Means(clients, endpoints, models, cwd or Path.cwd(), environ),
+        means=Means(clients, endpoints, models, cwd or Path.cwd(), environ, sources.models_file),
         clock=clock,
         rng=rng or random.Random(),
         ledger=ledger if ledger is not None else Ledger(),

@@ -8,26 +8,31 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
 
+from resit.core.agents.presets import entry_of
 from resit.core.calling.client import Client
 from resit.core.calling.faults import RetryPolicy
 from resit.core.calling.providers import make_client
 from resit.core.config import Endpoint
 from resit.core.errors import KeyMissing, ResitError
 from resit.core.records import Fault, run_key
+from resit.core.rounds.agents import make_agents
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.graded import DamagedResult, Graded, GradedRound
 from resit.core.rounds.hindered import Means, Problem
 from resit.core.rounds.outfit import Emit, Outfit
-from resit.core.rounds.plan import Plan, RoundPlan, chosen_questions, make_plan
+from resit.core.rounds.plan import COMMAND, Plan, RoundPlan, chosen_questions, make_plan
 from resit.core.rounds.planned import RECORDED
 from resit.core.rounds.reviews import read_reviews, settled_keys
-from resit.core.rounds.runner import Runner
+from resit.core.rounds.runner import CALL_LIMIT_S, Runner
 from resit.core.rounds.sent import read_sent
 from resit.core.rounds.store import RoundStore
 from resit.core.spend.budget import Budget
 from resit.core.spend.ledger import Ledger
 from resit.core.spend.prices import PastCall
 from resit.core.suite import Suite
+
+AFTER_S = 300.0
+"""How long an agent's run may go on after its limit: until it is ended and its work verified."""
 
 
 @dataclass(slots=True)
@@ -81,7 +86,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
     outfit = Outfit(
         plan,
         store,
-        _clients(round_plan, parts.means, barred),
+        _clients(plan, parts.means, barred),
         _budget(plan, graded, store),
         None if all(p.setting.provider == RECORDED for p in round_plan.settings) else parts.ledger,
         emit,
@@ -93,7 +98,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
         clock=parts.clock,
         rng=parts.rng,
     )
-    return Runner(outfit)
+    return Runner(outfit, call_limit_s=_call_limit_s(round_plan, parts.means))
 
 
 def _as_fault(error: ResitError) -> Fault:
@@ -115,9 +120,16 @@ def _budget(plan: Plan, graded: Graded, store: RoundStore) -> Budget:
     return budget
 
 
-def _clients(plan: RoundPlan, means: Means, barred: Mapping[str, Fault]) -> dict[str, Client]:
-    """Who asks, by setting label; settings of one provider, server and key share a client."""
-    given = means.clients or {}
+def _call_limit_s(plan: RoundPlan, means: Means) -> float:
+    """The longest that a call may take: an agent ends itself at its own limit, and then needs a moment."""
+    agents = [p.setting.model for p in plan.settings if p.setting.provider == COMMAND]
+    return max([CALL_LIMIT_S, *(entry_of(model, means.models_file).timeout_s + AFTER_S for model in agents)])
+
+
+def _clients(wish: Plan, means: Means, barred: Mapping[str, Fault]) -> dict[str, Client]:
+    """Who asks, by setting label; settings of one provider, server and key share a client, and so do all agents."""
+    given, plan = means.clients or {}, wish.round
+    agents = None if COMMAND in given else make_agents(wish, means)
     made: dict[tuple[str, Endpoint], Client] = {}
     found: dict[str, Client] = {}
     for planned in plan.settings:
@@ -126,6 +138,9 @@ def _clients(plan: RoundPlan, means: Means, barred: Mapping[str, Fault]) -> dict
             found[setting.label] = given[setting.provider]
             continue
         if setting.label in barred:
+            continue
+        if setting.provider == COMMAND and agents is not None:
+            found[setting.label] = agents
             continue
         place = (setting.provider, endpoint)
         if place not in made:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
+from resit.core.command_entry import Preset, preset_of
 from resit.core.config import ModelsFile, PriceEntry, endpoint_for, local_server
 from resit.core.records import Frozen, Request, Setting, Usage
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 TABLE = "genai-prices"
 TABLE_DATES = {"0.2.3": date(2026, 11, 10)}
 """Release dates of the table: its data carry none. An unknown release shows no date and reads as stale."""
+BATCH_FACTOR = Decimal("0.5")
+"""What a request in a batch costs of the same one asked alone. Ours: the table takes no notice of batches."""
 STALE_DAYS = 90
 """A price older than this is flagged wherever it is shown."""
 
@@ -57,6 +60,8 @@ class Price(Rates):
     """From the shortest prompt to the longest."""
     as_of: date | None = None
     source: str
+    batch: bool = False
+    """True when the rates are those of a batch."""
 
     def rates_for(self, prompt_tokens: int) -> Rates:
         """The rates of a request whose prompt has this many tokens."""
@@ -75,7 +80,8 @@ class Price(Rates):
     @property
     def label(self) -> str:
         """The source as a person reads it: `genai-prices 0.2.3 (10 Nov 2026)`."""
-        return f"{self.source} ({self.as_of.day} {self.as_of:%b %Y})" if self.as_of else f"{self.source} (no date)"
+        when = f"{self.as_of.day} {self.as_of:%b %Y}" if self.as_of else "no date"
+        return f"{self.source}{', batch half price' if self.batch else ''} ({when})"
 
     def stale(self, today: date) -> bool:
         """True when the price is too old, or of unknown age, to be relied on unlooked at."""
@@ -104,14 +110,49 @@ def price_for(setting: Setting, models_file: ModelsFile, at: datetime, url: str 
     if model is not None and model.base_url is not None:
         # A model served elsewhere is billed by somebody else, whatever its name.
         return None
+    if setting.provider == "command":
+        preset = model.preset if model is not None else preset_of(setting.model)
+        biller = _BILLERS.get(preset) if preset is not None else None
+        name = (model.model if model is not None else None) or setting.model.partition("/")[2]
+        return _list_price(name, biller, None, at) if biller is not None else None
     return _list_price(setting.model, setting.provider, None, at)
 
 
-def cost_usd(price: Price | None, usage: Usage | None) -> Decimal | None:
+def at_batch_price(price: Price) -> Price:
+    """What the same costs in a batch."""
+    if price.batch:
+        return price
+    tiers = tuple(tier.model_copy(update=_times(tier, BATCH_FACTOR)) for tier in price.tiers)
+    return price.model_copy(update={**_times(price, BATCH_FACTOR), "tiers": tiers, "batch": True})
+
+
+def _times(rates: Rates, factor: Decimal) -> dict[str, Decimal]:
+    found = {kind: getattr(rates, kind) for kind in _KINDS}
+    return {kind: rate * factor for kind, rate in found.items() if rate is not None}
+
+
+_BILLERS: dict[Preset, str] = {"claude-code": "anthropic", "codex": "openai", "gemini": "google"}
+"""Whose list prices the models of an agent have."""
+
+
+def how_to_price(model: str) -> str:
+    """What to write into `models.toml` for a model that has no price; where it runs here, that it costs nothing."""
+    server = local_server(model)
+    if server is None:
+        return f'add its price to models.toml: [prices."{model}"]'
+    return f'if it costs nothing, say so in models.toml: [prices."{server}/*"] with input = 0 and output = 0'
+
+
+def cost_usd(price: Price | None, usage: Usage | None, requests: int = 1) -> Decimal | None:
     """What one call cost, in US dollars, not rounded.
 
     Cached input is charged at its own rate and is not part of `usage.input_tokens`; thinking is part of
     `usage.output_tokens`.
+
+    Args:
+        price: Of the model.
+        usage: All tokens of the call.
+        requests: How many requests they are the sum of: an agent makes many, and a tier is of one request.
 
     Returns:
         None when the price, a count or the rate of a used kind of token is unknown: unknown is not free.
@@ -123,7 +164,7 @@ def cost_usd(price: Price | None, usage: Usage | None) -> Decimal | None:
     if usage is None or usage.input_tokens is None or usage.output_tokens is None:
         return None
     read, write = usage.cache_read_tokens or 0, usage.cache_write_tokens or 0
-    rates = price.rates_for(usage.input_tokens + read + write)
+    rates = price.rates_for((usage.input_tokens + read + write) // max(1, requests))
     parts = (
         (usage.input_tokens, rates.input),
         (usage.output_tokens, rates.output),

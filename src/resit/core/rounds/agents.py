@@ -1,0 +1,36 @@
+"""Makes the client that asks a round's command-line agents: what is hidden from them, and what decides about work."""
+
+from __future__ import annotations
+
+from resit.core.agents.command_client import CommandClient, Ground
+from resit.core.agents.jail import hidden_areas
+from resit.core.agents.presets import entry_of
+from resit.core.agents.verify import CodeKey, code_key
+from resit.core.config import ModelEntry, ModelsFile
+from resit.core.rounds.hindered import Means
+from resit.core.rounds.plan import COMMAND, Plan, RoundPlan
+
+
+def make_agents(plan: Plan, means: Means) -> CommandClient | None:
+    """Who asks all agents of a round; None when it has none."""
+    if all(planned.setting.provider != COMMAND for planned in plan.round.settings):
+        return None
+    ground = Ground(hidden=hidden_areas(plan.suite, cwd=means.cwd), code_keys=_code_keys(plan))
+    return CommandClient(_told(means.models_file, plan.round), ground, environ=means.environ)
+
+
+def _code_keys(plan: Plan) -> dict[str, CodeKey]:
+    """What decides about each workspace that is still to be worked in."""
+    owed = [job for job in plan.jobs if job.request.workspace is not None]
+    keys = {job.asked: code_key(plan.suite, job.question) for job in owed}
+    return {asked: key for asked, key in keys.items() if key is not None}
+
+
+def _told(models_file: ModelsFile, plan: RoundPlan) -> ModelsFile:
+    """The person's models, with the budgets that the round was planned with."""
+    changed: dict[str, ModelEntry] = {}
+    for planned in plan.settings:
+        if planned.setting.provider == COMMAND and planned.budget_usd is not None:
+            entry = entry_of(planned.setting.model, models_file)
+            changed[planned.setting.model] = entry.model_copy(update={"budget_usd": planned.budget_usd})
+    return models_file.model_copy(update={"models": models_file.models | changed})
