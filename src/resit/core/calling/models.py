@@ -122,10 +122,16 @@ def model_info(model: str, known: Mapping[str, ModelInfo]) -> ModelInfo | None:
 
 
 def resolve_model(text: str, known: Mapping[str, ModelInfo]) -> str:
-    """The id that `text` means: an alias, a known id without `claude-`, or itself."""
+    """The id that `text` means: an alias, a known id without `claude-`, or itself.
+
+    An alias after `claude-code/` is one, too: what it stands for would otherwise change with the next model.
+    """
     name = text.strip()
     if name in known:
         return name
+    agent, slash, alias = name.partition("/")
+    if slash and agent == "claude-code" and alias in ALIASES:
+        return f"{agent}/{ALIASES[alias]}"
     plain = name.lower().replace(".", "-").replace(" ", "-")
     if plain in ALIASES:
         return ALIASES[plain]
