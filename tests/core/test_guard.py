@@ -37,6 +37,12 @@ def codes(**fields: Any) -> list[str]:
         ({"accept": ("366",), "reference": "365"}, "reference"),
         ({"accept": ("a, b", "c"), "rule": {"name": "set", "separator": ","}}, "accept-fails"),
         ({"accept": ("<think>x",)}, "accept-fails"),
+        ({"verify": "pytest"}, "verify-workspace"),
+        ({"accept": ("366",), "protect": ("tests/**",)}, "protect-workspace"),
+        ({"accept": ("366",), "hidden": "kept"}, "hidden-workspace"),
+        ({"workspace": "given", "accept": ("366",), "hidden": "kept"}, "hidden-verify"),
+        ({"workspace": "given", "verify": " "}, "verify-empty"),
+        ({"workspace": "given", "verify": "pytest", "protect": ("../kept",)}, "protect-path"),
         (
             {"accept": ("5",), "rule": {"name": "last_line", "rule": {"name": "regex"}}, "traps": ({"reply": "5"},)},
             "trap-passes",
@@ -57,7 +63,7 @@ def test_a_question_that_cannot_be_decided_soundly_is_refused(fields: dict[str, 
         {"accept": ("red", "salt and pepper"), "rule": {"name": "set"}},
         {"accept": ("alpha", "beta"), "rule": {"name": "contains", "all": True}},
         {"accept": (r"total: \d{1,6} EUR",), "rule": {"name": "regex"}},
-        {"verify": "pytest"},
+        {"workspace": "given", "verify": "pytest", "protect": ("tests/**",), "hidden": "kept"},
     ],
 )
 def test_a_sound_question_has_no_fault(fields: dict[str, Any]) -> None:

@@ -553,7 +553,7 @@ def test_a_suite_is_found_by_path_or_among_the_samples(tmp_path: Path) -> None:
     [
         ("exma.toml", "is not there: did you mean 'exam.toml'?"),
         ("sample:legder", "no sample suite 'legder': did you mean 'ledger'?"),
-        ("sample:zzz", "there are: easy-questions, every-rule, ledger"),
+        ("sample:zzz", "there are: code-work, easy-questions, every-rule"),
         ("sample:../exam", "no sample suite"),
         (".", "is a folder"),
         ("a\0b", "is not there"),

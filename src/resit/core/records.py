@@ -175,6 +175,8 @@ class Verified(Frozen):
     """The end of what it printed."""
     diff: str = ""
     """What the agent changed, as a unified diff."""
+    rule: str = ""
+    """Fingerprint of what it was verified by: `Question.verify_digest`."""
 
 
 class QuotaReading(Frozen):

@@ -71,6 +71,12 @@ class Question(Frozen):
     """Folder, relative to the suite's, whose files are put into the agent's copy before `verify`: the hidden tests."""
     verify: str | None = None
     """Command that runs in the copy afterwards; it decides."""
+    verify_seconds: Annotated[int, Field(gt=0)] = 120
+    """How long `verify` may take."""
+    workspace_digest: str = ""
+    """Fingerprint of the workspace, as it was when the suite was read."""
+    hidden_digest: str = ""
+    """Fingerprint of the hidden tests, as they were then."""
     draft: bool = False
     """Never asked."""
     line: int | None = Field(default=None, exclude=True)
@@ -79,9 +85,15 @@ class Question(Frozen):
     @cached_property
     def rule_digest(self) -> str:
         """Fingerprint of what is accepted and how: whatever can change a grade without a new call."""
-        return digest(
-            self.model_dump(mode="json", include={"accept", "rule", "second_rule", "checks", "traps", "weight"})
-        )
+        rule = self.model_dump(mode="json", include={"accept", "rule", "second_rule", "checks", "traps", "weight"})
+        return digest([rule, self.verify_digest] if self.verify_digest else rule)
+
+    @cached_property
+    def verify_digest(self) -> str:
+        """Fingerprint of how an agent's work is verified; empty when it is not."""
+        if self.verify is None and not self.protect:
+            return ""
+        return digest([self.protect, self.hidden_digest, self.verify, self.verify_seconds])
 
 
 class Edit(Frozen):

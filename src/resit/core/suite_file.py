@@ -9,6 +9,7 @@ import difflib
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import resit
 from resit.core.edits import ENDING, all_edits_paths, apply_edits, edits_path, load_edits
@@ -18,7 +19,7 @@ from resit.core.records import file_part
 from resit.core.rule import Exact, Rule
 from resit.core.scoring.guard import question_faults, question_warnings
 from resit.core.suite import DEFAULT_MAX_TOKENS, PLAIN, Edit, Question, Suite, SuiteFault, Variant
-from resit.core.suite_formats.attached import check_folder, read_attached
+from resit.core.suite_formats.attached import check_apart, folder_digest, read_attached
 from resit.core.suite_formats.csv_form import read_csv
 from resit.core.suite_formats.json_form import read_json, read_jsonl
 from resit.core.suite_formats.questions import Defaults, Found, placed, read_questions
@@ -37,8 +38,9 @@ FORMS: dict[str, Callable[[str, Said], RawSuite]] = {
 }
 """How each kind of file is read, by the ending of its name."""
 KEYS = ("title", "about", "instruction", "rule", "second_rule", "max_tokens", "repeats", "variants")
+T = TypeVar("T")
 SAMPLE = "sample:"
-_FIRST_SAMPLES = ("short-answers", "several-asks", "ledger", "easy-questions", "every-rule")
+_FIRST_SAMPLES = ("short-answers", "several-asks", "ledger", "easy-questions", "code-work", "every-rule")
 
 
 def load_suite(path: Path, *, edits: bool = True, need_prompt: bool = True) -> Suite:
@@ -100,7 +102,7 @@ def _built(raw: RawSuite, path: Path, said: Said, *, need_prompt: bool) -> Suite
     found = read_questions(raw, defaults, said, need_prompt=need_prompt and not raw.bare)
     if not found and not said.faults:
         said.fault("no-questions", "there is no question in it", "add one: resit's sample suites show how")
-    questions = tuple(_guarded(each, said) for each in found)
+    questions = tuple(_with_folders(_guarded(each, said), each, path, said) for each in found)
     asked = [question for question in questions if not question.draft]
     if questions and not asked:
         said.fault("no-questions", "every question is a draft", "take draft = true off one of them")
@@ -167,8 +169,6 @@ def _attached(found: list[Found], folder: Path, said: Said) -> dict[str, str]:
         question = each.question
         for name in question.files:
             _try(partial(_attach, texts, folder, name), each, "files", said)
-        if question.workspace is not None:
-            _try(partial(check_folder, folder, question.workspace), each, "workspace", said)
     return texts
 
 
@@ -177,12 +177,28 @@ def _attach(texts: dict[str, str], folder: Path, name: str) -> None:
         texts[name] = read_attached(folder, name)
 
 
-def _try(step: Callable[[], None], found: Found, key: str, said: Said) -> None:
+def _with_folders(question: Question, found: Found, path: Path, said: Said) -> Question:
+    """The question with the fingerprints of its workspace and its hidden tests."""
+    if question.workspace is None:
+        return question
+    digests = {}
+    for key in ("workspace", "hidden"):
+        name = getattr(question, key)
+        if name is not None:
+            digests[f"{key}_digest"] = _try(partial(folder_digest, path.parent, name), found, key, said) or ""
+    if all(digests.values()):
+        step = partial(check_apart, path, question.workspace, question.hidden)
+        _try(step, found, "hidden" if question.hidden else "workspace", said)
+    return question.replaced(**digests)
+
+
+def _try(step: Callable[[], T], found: Found, key: str, said: Said) -> T | None:
     try:
-        step()
+        return step()
     except Unreadable as error:
         line = found.lines.of(key) or found.question.line
         said.fault(error.code, error.message, error.mend, q=found.question.id, line=line)
+        return None
 
 
 def _with_edits(suite: Suite, path: Path) -> tuple[Suite | None, tuple[SuiteFault, ...]]:

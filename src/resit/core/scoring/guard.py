@@ -88,6 +88,17 @@ def _inner(rule: Rule) -> Rule:
 def _deciding(question: Question) -> Iterator[Said]:
     if not (question.accept or question.checks or question.verify):
         yield "accept-missing", "there is nothing to decide by", 'write accept = ["..."], or checks'
+    if question.verify is not None and not question.verify.strip():
+        yield "verify-empty", "verify is empty", 'write the command: verify = "python3 -m unittest -v"'
+    if question.workspace is None:
+        for key in ("verify", "hidden", "protect"):
+            if getattr(question, key):
+                mend = 'name the folder the agent works in: workspace = "..."'
+                yield f"{key}-workspace", f"{key} has no meaning without a workspace", mend
+    elif question.hidden is not None and question.verify is None:
+        yield "hidden-verify", "nothing runs the hidden tests", 'write the command: verify = "python3 -m unittest -v"'
+    if any(not path.strip() or path.startswith("/") or ".." in path.split("/") for path in question.protect):
+        yield "protect-path", "a protected path is empty or leads out of the workspace", 'write protect = ["tests/**"]'
 
 
 def _rule_faults(rule: Rule, accept: tuple[str, ...]) -> list[Said]:

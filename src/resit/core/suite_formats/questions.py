@@ -17,7 +17,9 @@ from resit.core.suite_formats.rule_form import read_rule
 from resit.core.suite_formats.said import Said, nearest
 from resit.core.suite_formats.values import TableReader, as_text, shown, tidied
 
-KEYS = tuple(name for name in Question.model_fields if name != "line")
+FOUND_OUT = ("line", "workspace_digest", "hidden_digest")
+"""What no author writes."""
+KEYS = tuple(name for name in Question.model_fields if name not in FOUND_OUT)
 FOREIGN = {
     "question": "prompt", "input": "prompt", "answer": "accept", "target": "accept", "expected": "accept",
 }  # fmt: skip
@@ -111,6 +113,7 @@ class _Question:
             protect=reader.texts("protect"),
             hidden=reader.optional_text("hidden"),
             verify=reader.optional_text("verify"),
+            verify_seconds=reader.whole("verify_seconds") or Question.model_fields["verify_seconds"].default,
             draft=reader.flag("draft"),
             line=self.raw.line,
         )
