@@ -104,9 +104,15 @@ def _spec(job: AgentJob, program: str, scratch: Scratch, filled: Filled, environ
         writable=scratch.writable,
         home=scratch.home,
         hidden=job.hidden,
-        readable=program_roots(program, environ.get("PATH", os.defpath)),
+        readable=(*program_roots(program, environ.get("PATH", os.defpath)), *_packages(program)),
         env={"TERM": "dumb", "NO_COLOR": "1", **named, **filled.env},
     )
+
+
+def _packages(program: str) -> tuple[Path, ...]:
+    """The packages that a program of npm's calls: its own starts another one beside it."""
+    real = Path(os.path.realpath(program))
+    return tuple(folder for folder in real.parents if folder.name == "node_modules")[-1:]
 
 
 def _hear(reader: Reader, listen: Listener | None, keys: Keys, text: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -72,12 +73,7 @@ def fill(command: CommandLine, request: Request, scratch: Scratch, isolation: Is
         "prompt_file": str(home / _PROMPT),
         "answer_file": str(home / _ANSWER),
         "folder": str(scratch.work),
-        # Of codex, whose own sandbox cannot start within Landlock; there ours is the only one.
-        "sandbox": "danger-full-access"
-        if isolation == "landlock"
-        else "workspace-write"
-        if scratch.writable
-        else "read-only",
+        "sandbox": _codex_sandbox(scratch, isolation),
     }
     return Filled(
         argv=tuple(PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), part) for part in command.argv),
@@ -85,3 +81,13 @@ def fill(command: CommandLine, request: Request, scratch: Scratch, isolation: Is
         env=dict(command.settings),
         answer_file=scratch.home / _ANSWER,
     )
+
+
+def _codex_sandbox(scratch: Scratch, isolation: Isolation) -> str:
+    """What codex is told of its own sandbox, which also keeps the commands it runs from the network.
+
+    It cannot start within Landlock, nor within bubblewrap for root: there ours is the only one.
+    """
+    if isolation == "landlock" or (isolation == "bubblewrap" and os.geteuid() == 0):
+        return "danger-full-access"
+    return "workspace-write" if scratch.writable else "read-only"
