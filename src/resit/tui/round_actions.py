@@ -66,6 +66,18 @@ class RoundActions(Reviewing):
         if self.is_current:
             self.resit.push_screen(CompareScreen(suite, before, self.view.store.path))
 
+    def action_gates(self) -> None:
+        """Decide which setting does which kind of work."""
+        from resit.tui.screens.gates import GatesScreen
+
+        self.resit.push_screen(GatesScreen(self.view.current or self.view.suite, [self.view.store.path]))
+
+    def action_history(self) -> None:
+        """The suite over its rounds."""
+        from resit.tui.screens.history import HistoryScreen
+
+        self.resit.push_screen(HistoryScreen(self.view.current or self.view.suite))
+
     def action_owed(self) -> None:
         """Ask what the round still owes."""
         from resit.tui.starting import go_on

@@ -15,7 +15,7 @@ _BOM = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class BlockEdit:
-    """What writing a block would change; nothing is written yet."""
+    """What writing rules into a file would change; nothing is written yet."""
 
     path: Path
     before: bytes | None
@@ -71,6 +71,18 @@ def plan_block(path: Path, body: str, *, name: str = NAME) -> BlockEdit:
         raise UsageError(f"the text for {path} holds a mark itself")
     block = end.join([opening, *body.strip("\n").split("\n"), closing])
     return BlockEdit(path, before, _placed(text, block, opening, closing, end, path).encode())
+
+
+def plan_file(path: Path, body: str) -> BlockEdit:
+    """What it takes for the whole file to be `body`; it need not be there yet.
+
+    Raises:
+        UsageError: The file that is there is no text.
+    """
+    before = _read(path)
+    if before is not None:
+        _text(before, path)
+    return BlockEdit(path, before, body.encode())
 
 
 def _placed(text: str, block: str, opening: str, closing: str, end: str, path: Path) -> str:

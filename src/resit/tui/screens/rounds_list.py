@@ -205,3 +205,22 @@ class RoundsScreen(ResitScreen):
         from resit.tui.screens.compare import CompareScreen
 
         self.app.push_screen(CompareScreen(self._suite, older, newer))
+
+    def action_gates(self) -> None:
+        """Decide on the marked rounds together, else on the one under the cursor."""
+        past = self.chosen
+        paths = [found.path for found in self._rounds or () if found.path in self._marked]
+        if not paths and past is not None:
+            paths = [past.path]
+        if not paths:
+            self.say("There is no round to decide on.")
+            return
+        from resit.tui.screens.gates import GatesScreen
+
+        self.app.push_screen(GatesScreen(self._suite, paths))
+
+    def action_history(self) -> None:
+        """The suite over its rounds."""
+        from resit.tui.screens.history import HistoryScreen
+
+        self.app.push_screen(HistoryScreen(self._suite))

@@ -14,7 +14,9 @@ from textual.content import Content
 
 from resit.core.errors import ResitError
 from resit.tui.figures import money
+from resit.tui.plots import spend_picture
 from resit.tui.screens.base import ResitScreen
+from resit.tui.widgets.chart import Chart
 from resit.tui.widgets.plain import PlainStatic
 from resit.tui.widgets.table import Column, ResultsGrid, Shown
 
@@ -102,12 +104,14 @@ class SpendScreen(ResitScreen):
     def compose_body(self) -> ComposeResult:
         """A line of the month, then the table."""
         yield PlainStatic(id="spend-month")
+        yield Chart(id="spend-chart")
         with Vertical(classes="panel"):
             yield ResultsGrid(id="spend-table")
 
     def on_mount(self) -> None:
         """Read the ledger beside the screen."""
         self.where("Spend")
+        self.query_one(Chart).display = False
         self.query_one(ResultsGrid).focus()
         self.query_one("#spend-month", PlainStatic).update(" Reading the ledger …")
         self._read_ledger()
@@ -143,9 +147,17 @@ class SpendScreen(ResitScreen):
             return
         entries = self._read.entries
         lines = spend_summary(entries, by)
+        self._show_chart(lines if by == "day" else ())
         if by == "day":
             lines = tuple(reversed(lines))
         self.query_one(ResultsGrid).show_model(SpendLines(lines, spend_total(entries) if entries else None, by))
+
+    def _show_chart(self, days: Sequence[SpendLine]) -> None:
+        """Dollars a day, beside the days; other lines have no order in time."""
+        chart, picture = self.query_one(Chart), spend_picture(days, datetime.now().astimezone().date())
+        chart.display = picture is not None
+        if picture is not None:
+            chart.show(picture)
 
     def action_by_day(self) -> None:
         """A row a day, newest first."""

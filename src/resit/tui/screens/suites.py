@@ -198,6 +198,13 @@ class SuitesScreen(ResitScreen):
 
             self.app.push_screen(RoundsScreen(item.suite))
 
+    def action_history(self) -> None:
+        """The chosen suite over its rounds."""
+        if (item := self.chosen) is not None and item.suite is not None:
+            from resit.tui.screens.history import HistoryScreen
+
+            self.app.push_screen(HistoryScreen(item.suite))
+
     def action_spend(self) -> None:
         """What was spent."""
         from resit.tui.screens.spend import SpendScreen
