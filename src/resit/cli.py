@@ -40,6 +40,7 @@ COMMANDS: dict[str, str] = {
     "rules": "for each kind of work the cheapest setting that passes all gates",
     "history": "a suite over its rounds: scores and costs, and which questions broke, flap or separate nobody",
     "spend": "what was spent, by day, model and suite",
+    "logs": "what your own logs say: which work goes to which model, at which level and cost",
     "models": "what can be asked: efforts, prices with date and source, keys",
 }
 
@@ -84,6 +85,10 @@ def _run(argv: list[str]) -> int:
         return _open_app(argv)
     if argv[0] == "--":
         return _open_app(argv[1:])
+    if argv[0] == "logs" and len(argv) > 1:
+        handlers: dict[str, Callable[[list[str]], int]] = importlib.import_module("resit.plain.logs").HANDLERS
+        if argv[1] in handlers:
+            return handlers[argv[1]](argv[2:])
     args = _parser().parse_args(argv)
     args.argv = argv
     if args.command == "demo" and _on_terminal():
@@ -226,7 +231,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_rules(made["rules"])
     _add_note(made["note"])
     _add_export(made["export"])
-    for name in ("run", "check", "score", "grade", "show", "compare", "rules", "history", "spend", "models"):
+    _add_logs(made["logs"])
+    for name in ("run", "check", "score", "grade", "show", "compare", "rules", "history", "spend", "logs", "models"):
         made[name].add_argument("--json", action="store_true", help="one JSON object on standard output")
     return parser
 
@@ -234,6 +240,14 @@ def _parser() -> argparse.ArgumentParser:
 def _add_note(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("round", metavar="ROUND", help=_ROUND)
     parser.add_argument("--check", action="store_true", help="exit 1 when a line does not follow from the replies")
+
+
+def _add_logs(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("paths", metavar="PATH", nargs="*", help="folders, files and exports; none: where the agents keep their logs")
+    add("--since", metavar="WHEN", help="not before: 30d, 12h, 2w ago, or 2026-11-01")
+    add("--until", metavar="WHEN", help="not after; a day counts whole")
+    add("--by", choices=("model", "effort", "kind", "day"), help="this table alone, all of it")
 
 
 def _add_export(parser: argparse.ArgumentParser) -> None:

@@ -62,10 +62,9 @@ def cost_of(spent: Spent, price: Price | None) -> Decimal | None:
     """What some calls cost, in US dollars, not rounded. None when the price, a rate or a count is unknown."""
     if price is None:
         return None
-    if price.free:
-        return Decimal(0)
     if spent.input is None or spent.output is None:
-        return None
+        # What costs nothing costs nothing uncounted.
+        return Decimal(0) if price.free else None
     rates: Rates = price.rates_for(spent.longest)
     total = spent.input * rates.input + spent.output * rates.output
     if spent.read:

@@ -238,8 +238,11 @@ def summed(calls: Iterable[Call]) -> tuple[Spent, ...]:
 
 def total(counts: Iterable[int | None]) -> int | None:
     """Sum of the known counts; None when none is known."""
-    known = [count for count in counts if count is not None]
-    return sum(known) if known else None
+    found: int | None = None
+    for count in counts:
+        if count is not None:
+            found = count if found is None else found + count
+    return found
 
 
 def count_of(value: object) -> int | None:

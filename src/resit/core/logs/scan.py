@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from hashlib import blake2b
 from pathlib import Path
 
 from resit.core.config import ModelsFile, load_models_file
@@ -19,7 +20,6 @@ from resit.core.logs.records import Delegation, LogIndex, Place, Progress, Reque
 from resit.core.logs.rows import Row, total
 from resit.core.logs.sources import LogFile, default_sources, find_logs, why_not
 from resit.core.records import Usage
-from resit.core.rule import digest
 
 _MOST_TOKENS = 10**12
 _SLACK = timedelta(days=1)
@@ -171,7 +171,7 @@ def _in_range(
 
 def _request(path: str, row: Row, prices: Prices, kinds: Kinds) -> Request:
     cost, at_least, unpriced = prices.cost(row)
-    key = digest([row.tool, row.session, row.id])
+    key = blake2b(f"{row.tool}\n{row.session}\n{row.id}".encode(), digest_size=8).hexdigest()
     group, why = group_of(row.asked, row.tools, None if row.agent is None else row.agent[0])
     kind, own = kinds.of(key, group)
     return Request(
@@ -204,6 +204,8 @@ def _request(path: str, row: Row, prices: Prices, kinds: Kinds) -> Request:
 
 
 def _model(row: Row) -> str | None:
+    if len(row.spent) == 1:
+        return row.spent[0].model or row.model
     calls: Counter[str] = Counter()
     for spent in row.spent:
         if spent.model is not None:

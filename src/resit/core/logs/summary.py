@@ -36,7 +36,7 @@ def summarise(index: LogIndex, zone: tzinfo | None = None, models_file: ModelsFi
         total=total,
         by_model=sums(requests, model_of),
         by_effort=sums(requests, effort_of),
-        by_kind=sums(requests, lambda request: request.kind),
+        by_kind=by_kind(requests),
         by_day=days,
         first_day=requests[0].when.astimezone(zone).date() if requests else None,
         last_day=requests[-1].when.astimezone(zone).date() if requests else None,
@@ -70,7 +70,7 @@ def sums(requests: Iterable[Request], name: Callable[[Request], str]) -> tuple[S
     return tuple(sorted(made, key=lambda each: (-each.count, each.name)))
 
 
-def sum_of(name: str, requests: Sequence[Request]) -> Sum:
+def sum_of(name: str, requests: Sequence[Request], why: str = "") -> Sum:
     """All of `requests` as one line."""
     tally = _Tally()
     for request in requests:
@@ -93,7 +93,7 @@ def sum_of(name: str, requests: Sequence[Request]) -> Sum:
         no_effort=tally.no_effort,
         models=tuple(tally.models.most_common()),
         efforts=tuple(tally.efforts.most_common()),
-        why=_why(tally),
+        why=why,
     )
 
 
@@ -108,8 +108,6 @@ class _Tally:
     no_effort: int = 0
     models: Counter[str] = field(default_factory=Counter)
     efforts: Counter[str] = field(default_factory=Counter)
-    reasons: Counter[str] = field(default_factory=Counter)
-    tools: Counter[str] = field(default_factory=Counter)
 
     def add(self, request: Request) -> None:
         usage = request.usage
@@ -133,16 +131,24 @@ class _Tally:
         self.no_effort += request.effort is None
         self.models[model_of(request)] += 1
         self.efforts[effort_of(request)] += 1
-        self.reasons[request.why.partition(";")[0]] += 1
-        self.tools.update(request.tools[:3])
 
 
-def _why(tally: _Tally) -> str:
-    """What most requests of a kind have in common."""
-    reasons = [reason for reason, _ in tally.reasons.most_common(3)]
-    tools = [tool for tool, _ in tally.tools.most_common(3)]
-    used = f"tools {', '.join(tools)}" if tools else "no tools"
-    return f"{', '.join(reasons)}; {used}"
+def by_kind(requests: Iterable[Request]) -> tuple[Sum, ...]:
+    """Requests by kind of work, most requests first, each with what makes it one."""
+    groups: dict[str, list[Request]] = {}
+    for request in requests:
+        groups.setdefault(request.kind, []).append(request)
+    made = [sum_of(kind, group, why_of(group)) for kind, group in groups.items()]
+    return tuple(sorted(made, key=lambda each: (-each.count, each.name)))
+
+
+def why_of(requests: Sequence[Request]) -> str:
+    """What most requests of a kind have in common: `asked to review, asked to audit; tools Read, Grep`."""
+    said = Counter(request.why.partition(";")[0] for request in requests)
+    used = Counter(tool for request in requests for tool in request.tools[:3])
+    reasons = [reason for reason, _ in said.most_common(3)]
+    tools = [tool for tool, _ in used.most_common(3)]
+    return f"{', '.join(reasons)}; {'tools ' + ', '.join(tools) if tools else 'no tools'}"
 
 
 def dearest_model(requests: Sequence[Request], prices: Prices) -> str | None:
@@ -161,7 +167,7 @@ def candidates(requests: Sequence[Request], dearest: str) -> tuple[Candidate, ..
     """The kinds of work that go to the dearest model most often."""
     gone = [request for request in requests if request.model == dearest]
     made = []
-    for each in sums(gone, lambda request: request.kind)[:_CANDIDATES]:
+    for each in by_kind(gone)[:_CANDIDATES]:
         of_kind = [request.key for request in gone if request.kind == each.name]
         made.append(
             Candidate(
