@@ -73,8 +73,8 @@ def right_answer(number: int) -> str:
     return f"A{(number * 7919) % 10007}"
 
 
-def stream_events(model: str, answer: Answer) -> list[bytes]:
-    """The events of an answer: message_start, then blocks, then message_delta and message_stop."""
+def whole_message(model: str, answer: Answer) -> dict[str, Any]:
+    """An answer that is not streamed."""
     usage = {
         "input_tokens": 20,
         "cache_creation_input_tokens": 0,
@@ -82,10 +82,20 @@ def stream_events(model: str, answer: Answer) -> list[bytes]:
         "output_tokens": max(1, (len(answer.text) + len(answer.thinking)) // 3),
         **answer.usage,
     }
-    message: dict[str, Any] = {
-        "id": "msg_mock", "type": "message", "role": "assistant", "model": model, "content": [],
-        "stop_reason": None, "stop_sequence": None, "usage": {**usage, "output_tokens": 1},
+    content = [
+        {"type": kind, kind: text} for kind, text in (("thinking", answer.thinking), ("text", answer.text)) if text
+    ]
+    return {
+        "id": "msg_mock", "type": "message", "role": "assistant", "model": model, "content": content,
+        "stop_reason": answer.stop_reason, "stop_sequence": None, "stop_details": answer.stop_details, "usage": usage,
     }  # fmt: skip
+
+
+def stream_events(model: str, answer: Answer) -> list[bytes]:
+    """The events of an answer: message_start, then blocks, then message_delta and message_stop."""
+    whole = whole_message(model, answer)
+    usage = whole["usage"]
+    message = {**whole, "content": [], "stop_reason": None, "usage": {**usage, "output_tokens": 1}}
     events = [sse("message_start", {"type": "message_start", "message": message})]
     for kind, text in (("thinking", answer.thinking), ("text", answer.text)):
         if text:

@@ -295,6 +295,14 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         metavar="R",
         help="the round to go on with or add to: its folder, its id, `last`; `new` starts another",
     )
+    batch = parser.add_mutually_exclusive_group()
+    batch.add_argument(
+        "--batch", action=argparse.BooleanOptionalAction, default=None,
+        help="as Message Batches: half the price, within a day; the same command collects what is out",
+    )  # fmt: skip
+    batch.add_argument(
+        "--cancel-batch", action="store_true", help="cancel the round's batches, collect what was done, ask nothing"
+    )
     add("--base-url", metavar="URL", help="a compatible server; shown and recorded")
     add("--dry-run", action="store_true", help="say what would be asked and what it may cost; ask nothing")
     add(

@@ -10,10 +10,12 @@ from typing import TextIO, assert_never
 
 from resit.core.judging.wording import dollars
 from resit.core.printable import one_line
-from resit.core.records import FAIR, Row
+from resit.core.records import FAIR, Row, RunRecord
 from resit.core.rounds.events import (
     AttemptFailed,
     AttemptSent,
+    BatchesChanged,
+    BatchSeen,
     Event,
     PauseChanged,
     RoundEnded,
@@ -50,6 +52,7 @@ class Lines:
         self._planned = 0
         self._drawn_s = 0.0
         self._shown = 0
+        self._batches: dict[str, str] = {}
 
     def emit(self, event: Event) -> None:
         """Take one event."""
@@ -81,17 +84,25 @@ class Lines:
                 self._planned, self._kept = event.planned, event.done
             case RunKept():
                 self._kept += 1
-                return (f"[{self._kept}/{self._planned}] {row_said(event.row)}",)
+                return (*_loaded(event.record), f"[{self._kept}/{self._planned}] {row_said(event.row)}")
             case AttemptFailed():
                 wait_s = max(0.0, (event.next_at - event.at).total_seconds())
                 return (f"attempt {event.attempt} of {event.key}: {event.fault.said}; again in {wait_s:.1f} s",)
             case SettingStopped():
                 return (f"{event.setting.label} stopped: {event.fault.said}",)
+            case BatchesChanged():
+                return self._news(event.batches)
             case AttemptSent() | Streamed() | Spent() | PauseChanged() | RoundEnded():
                 pass
             case _ as never:
                 assert_never(never)
         return ()
+
+    def _news(self, batches: tuple[BatchSeen, ...]) -> tuple[str, ...]:
+        """The batches that are not as they were said to be."""
+        news = [batch for batch in batches if self._batches.get(batch.mark) != batch.state]
+        self._batches.update((batch.mark, batch.state) for batch in news)
+        return tuple(batch.said for batch in news)
 
     def _about_to_send(self, event: Event) -> bool:
         """True between the end of a call and the start of the next: a line drawn then shows one call too few."""
@@ -117,6 +128,14 @@ class Lines:
                 self._plain = False
 
 
+def _loaded(record: RunRecord) -> tuple[str, ...]:
+    """What loading a local model took, told with the first run it answered."""
+    reply = record.attempts[-1].reply if record.attempts else None
+    if reply is None or reply.warm_up_s is None:
+        return ()
+    return (f"{record.setting.model} was ready after {reply.warm_up_s:.1f} s, which no run's seconds count",)
+
+
 def row_said(row: Row) -> str:
     """One run as a line."""
     mark = row.outcome if row.outcome != "part" else f"part {score(row.score)}"
@@ -136,7 +155,8 @@ def progress_said(progress: Progress, now: datetime) -> str:
     parts += [f"{progress.unsettled} unsettled"] if progress.unsettled else []
     cap = f" of ${progress.cap_usd:.2f}" if progress.cap_usd is not None else ""
     parts.append(f"{dollars(progress.spent_usd, at_least=progress.at_least)}{cap}")
-    parts.append(f"{progress.sending} out" + (f", {progress.waiting} waiting" if progress.waiting else ""))
+    out = f"{progress.in_batches:,} in batches" if progress.in_batches else f"{progress.sending} out"
+    parts.append(out + (f", {progress.waiting} waiting" if progress.waiting else ""))
     left_s = progress.left_s(now)
     parts += [f"{left_s / 60:.0f} min left" if left_s >= 90 else f"{left_s:.0f} s left"] if left_s else []
     return " · ".join(parts)

@@ -16,9 +16,10 @@ from resit.core.calling.models import known_models, resolve_model
 from resit.core.config import ModelsFile, load_models_file, provider_for
 from resit.core.errors import Unpriced, UsageError
 from resit.core.records import EFFORTS, Attempt, Effort, Outcome, Setting
+from resit.core.rounds.batch_runner import BatchRunner
 from resit.core.rounds.events import RoundEnded
-from resit.core.rounds.runner import Runner
 from resit.core.rounds.session import Prepared, prepare_round
+from resit.core.rounds.starting import AnyRunner
 from resit.core.scoring.grid import unsettled
 from resit.core.suite import PLAIN
 from resit.core.suite_file import find_suite, load_suite
@@ -58,13 +59,16 @@ def main(args: argparse.Namespace) -> int:
         round=args.round,
         base_url=args.base_url,
         models_file=models_file,
+        batch=True if args.cancel_batch else args.batch,
     )
+    if args.cancel_batch and not prepared.out:
+        raise UsageError("this round has no batch out", hint="resit show last has what came back")
     if args.dry_run:
         print_dry_run(prepared, as_json=args.json)
         return 0
     _check_problems(prepared)
     wanted = find_wanted(args.baseline, args.junit, prepared.store.path if prepared.store else None)
-    ended, folder = play(prepared, as_json=args.json)
+    ended, folder = play(prepared, as_json=args.json, cancel=args.cancel_batch)
     found = open_round(folder)
     held = wanted.hold(folder)
     _print(found, ended, {"baseline": wanted.json(held)} if held else {}, as_json=args.json)
@@ -121,13 +125,18 @@ def _effort(word: str, text: str) -> tuple[Effort | None, bool]:
     raise UsageError(f"-m {text}: there is no effort {word!r}", hint=f"it can be {', '.join(EFFORTS)}, off or low+off")
 
 
-def play(prepared: Prepared, *, as_json: bool = False) -> tuple[RoundEnded, Path]:
-    """Run a prepared round, showing it as this terminal or pipe can; how it ended, and the round's folder."""
+def play(prepared: Prepared, *, as_json: bool = False, cancel: bool = False) -> tuple[RoundEnded, Path]:
+    """Run a prepared round, showing it as this terminal or pipe can; how it ended, and the round's folder.
+
+    With `cancel` nothing is asked: the round's batches are canceled, and what they had done is collected.
+    """
     on_terminal = sys.stdout.isatty()
     lines = Lines(live=sys.stderr.isatty() and (on_terminal or as_json), plain=not on_terminal and not as_json)
     for text in prepared.notes:
         note(text)
     runner = prepared.start(lines.emit)
+    if cancel and isinstance(runner, BatchRunner):
+        runner.cancel()
     try:
         ended = asyncio.run(_run(runner, lines))
     finally:
@@ -135,7 +144,7 @@ def play(prepared: Prepared, *, as_json: bool = False) -> tuple[RoundEnded, Path
     return ended, runner.store.path
 
 
-async def _run(runner: Runner, lines: Lines) -> RoundEnded:
+async def _run(runner: AnyRunner, lines: Lines) -> RoundEnded:
     loop = asyncio.get_running_loop()
     asked = 0
 
@@ -143,7 +152,9 @@ async def _run(runner: Runner, lines: Lines) -> RoundEnded:
         nonlocal asked
         asked += 1
         if asked == 1:
-            lines.line(f"stopping: calls that are out get {GRACE_S:.0f} s; again to stop at once", problem=True)
+            what = "batches go on at the server" if isinstance(runner, BatchRunner) else "calls that are out get"
+            grace = "" if isinstance(runner, BatchRunner) else f" {GRACE_S:.0f} s"
+            lines.line(f"stopping: {what}{grace}; again to stop at once", problem=True)
         runner.stop(GRACE_S if asked == 1 else 0.0)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -175,10 +186,7 @@ def _check_problems(prepared: Prepared) -> None:
     """
     for problem in prepared.problems:
         if isinstance(problem.error, Unpriced):
-            raise Unpriced(
-                f"{problem.setting.model} has no price, so --cap cannot hold",
-                hint="add its price to models.toml, or run it without --cap",
-            )
+            raise problem.error
     if not prepared.startable:
         raise prepared.problems[0].error
     for problem in prepared.problems:

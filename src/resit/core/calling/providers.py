@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from resit.core.calling.anthropic_client import AnthropicClient
+from resit.core.calling.batches import AnthropicBatches
 from resit.core.calling.client import Client
 from resit.core.calling.models import ModelInfo
 from resit.core.calling.openai_client import OpenAIClient
@@ -30,6 +31,17 @@ def key_for(endpoint: Endpoint, cwd: Path, environ: Mapping[str, str] | None = N
             hint=f"set {endpoint.key}, or try resit demo, which needs none",
         )
     return key
+
+
+def make_batches(
+    endpoint: Endpoint,
+    *,
+    cwd: Path,
+    models: Mapping[str, ModelInfo],
+    environ: Mapping[str, str] | None = None,
+) -> AnthropicBatches:
+    """Who takes batches for one endpoint; its arguments and errors are those of `make_client`."""
+    return AnthropicBatches(endpoint, key_for(endpoint, cwd, environ), models=models)
 
 
 def make_client(

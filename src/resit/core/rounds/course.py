@@ -12,6 +12,7 @@ from resit.core.errors import RoundError
 from resit.core.records import Attempt, Fault, Reply, Setting
 from resit.core.rounds.events import (
     AttemptFailed,
+    BatchSeen,
     EndReason,
     PauseChanged,
     RoundEnded,
@@ -25,7 +26,7 @@ from resit.core.rounds.pace import Pace
 from resit.core.rounds.queue import JobQueue, OpenRun
 from resit.core.rounds.safe import Safe
 from resit.core.rounds.sent import SentLog
-from resit.core.rounds.till import Till
+from resit.core.rounds.till import Called, Till
 from resit.core.spend.budget import Reservation
 
 
@@ -36,17 +37,24 @@ class Sent:
     number: int
     at: datetime
     reservation: Reservation
+    batch: str | None = None
+    """Mark of the batch it left in."""
 
 
 class Course:
     """What every runner of a round does alike. Only for the holder of the store's lock."""
 
-    def __init__(self, outfit: Outfit) -> None:
-        """Make ready; `begin` begins."""
+    def __init__(self, outfit: Outfit, *, note_sent: bool = True) -> None:
+        """Make ready; `begin` begins.
+
+        Args:
+            outfit: What the start is made with.
+            note_sent: Whether each call is noted before it goes out, so that a killed process's calls hold the cap.
+        """
         self.plan, self.store, self.budget = outfit.plan, outfit.store, outfit.budget
         self.emit, self.clock = outfit.emit, outfit.clock
         self.settings = {p.setting.label: p.setting for p in self.plan.round.settings}
-        self.till = _till(outfit)
+        self.till = _till(outfit, note_sent)
         self.pace = Pace(outfit.policy, outfit.rng)
         self.queue = JobQueue(self.plan.jobs)
         self.stopped: dict[str, Fault] = {}
@@ -108,30 +116,55 @@ class Course:
         """A run no longer waits."""
         self._waiting.pop(run.job.key, None)
 
-    def land(self, run: OpenRun, sent: Sent, answer: Reply | Fault) -> None:
-        """What came back is settled, kept or tried again."""
-        attempt = Attempt(
-            number=sent.number,
-            at=sent.at,
-            waited_s=run.waited_s,
-            asked=run.job.asked,
-            reply=answer if isinstance(answer, Reply) else None,
-            fault=answer if isinstance(answer, Fault) else None,
-            cost_usd=self.till.settle(run.job, sent.reservation, answer),
-        )
+    def land(self, run: OpenRun, sent: Sent, answer: Reply | Fault, *, billed: bool = True, again: bool = True) -> None:
+        """What came back is settled, kept or tried again.
+
+        Args:
+            run: The run it was for.
+            sent: How it left.
+            answer: What came back.
+            billed: False for what the server says it never worked on.
+            again: False when a fault is not to be tried again in this start.
+        """
+        attempt = self.attempt(run.job.setting, run.job.asked, sent, answer, billed=billed, waited_s=run.waited_s)
         run.attempts.append(attempt)
         wait_s = self._wait_s(run, answer)
-        if wait_s is None:
+        if wait_s is None or not again:
             self.keep(run)
         else:
             self._wait(run, attempt, wait_s)
-        self.write_down(run, attempt)
+            if sent.batch is not None:
+                self._keep_so_far(run)
+        self.write_down(Called.of(run.job), attempt)
         self.emit(self.till.spent)
 
-    def write_down(self, run: OpenRun, attempt: Attempt) -> None:
+    def attempt(
+        self, setting: Setting, asked: str, sent: Sent, answer: Reply | Fault, *, billed: bool, waited_s: float = 0.0
+    ) -> Attempt:
+        """A call that came back, with its money settled."""
+        till = self.till
+        return Attempt(
+            number=sent.number,
+            at=sent.at,
+            waited_s=waited_s,
+            batch=sent.batch,
+            asked=asked,
+            reply=answer if isinstance(answer, Reply) else None,
+            fault=answer if isinstance(answer, Fault) else None,
+            cost_usd=till.settle(setting, sent.reservation, answer) if billed else till.release(sent.reservation),
+        )
+
+    def write_down(self, called: Called, attempt: Attempt) -> None:
         """A call's line in the ledger."""
         try:
-            self.till.write_down(run.job, attempt)
+            self.till.write_down(called, attempt)
+        except RoundError as error:
+            self.end("disk", str(error))
+
+    def _keep_so_far(self, run: OpenRun) -> None:
+        """Write down what was tried of a run that is tried again: in a batch that may be a day from now."""
+        try:
+            self._safe.keep(run)
         except RoundError as error:
             self.end("disk", str(error))
 
@@ -235,13 +268,13 @@ class Course:
         """When the next sign of life is due."""
         return self._heartbeat.next_s
 
-    def beat(self, flights: Iterable[LiveFlight], *, force: bool = False) -> None:
+    def beat(self, flights: Iterable[LiveFlight], batches: Iterable[BatchSeen] = (), *, force: bool = False) -> None:
         """A sign of life for other processes, not too often; `force` gives the last one."""
         now = self.clock.monotonic_s()
         if force or self._heartbeat.due(now):
-            self._heartbeat.write(self._live(flights, force), now)
+            self._heartbeat.write(self._live(flights, batches, force), now)
 
-    def _live(self, flights: Iterable[LiveFlight], ended: bool) -> Live:
+    def _live(self, flights: Iterable[LiveFlight], batches: Iterable[BatchSeen], ended: bool) -> Live:
         end = self.ended() if ended else None
         return Live(
             pid=os.getpid(),
@@ -249,6 +282,7 @@ class Course:
             started_at=self._started_at,
             planned=self.plan.planned,
             flights=(*flights, *self._waiting.values()),
+            batches=tuple(batches),
             stopped=self.stopped,
             spent_usd=self.budget.spent_usd,
             in_flight_usd=self.budget.in_flight_usd,
@@ -258,8 +292,9 @@ class Course:
         )
 
 
-def _till(outfit: Outfit) -> Till:
+def _till(outfit: Outfit, note_sent: bool) -> Till:
     plan, store = outfit.plan, outfit.store
     prices = {p.setting.label: p.price for p in plan.round.settings}
-    sent = SentLog(store) if outfit.ledger is not None else None
-    return Till(plan.suite.name, store.id, outfit.budget, outfit.ledger, prices, sent)
+    sent = SentLog(store) if note_sent and outfit.ledger is not None else None
+    budgets = {p.setting.label: p.budget_usd for p in plan.round.settings}
+    return Till(plan.suite.name, store.id, outfit.budget, outfit.ledger, prices, sent, budgets)

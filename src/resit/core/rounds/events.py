@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, assert_never
 
-from resit.core.records import Fault, Row, RunRecord, Setting
+from resit.core.records import Fault, Frozen, Row, RunRecord, Setting
 
 EndReason = Literal["done", "stopped", "cap", "quota", "disk", "settings"]
 """Why it ended: all asked, on request, at the cap, at a quota, no room on disk, or no setting could go on."""
@@ -100,6 +100,55 @@ class PauseChanged:
     paused: bool
 
 
+class BatchSeen(Frozen):
+    """A batch that is out, as it is shown."""
+
+    mark: str
+    """Ours, for as long as the batch is known."""
+    requests: int
+    state: Literal["submitting", "looked for", "submitted", "canceling", "coming in", "done", "lost"]
+    """`looked for`: it was being submitted when a process or connection ended, and may be there. `lost`: the server
+    no longer has its results, or never had the batch."""
+    since: datetime
+    """When it was submitted."""
+    next_at: datetime | None = None
+    """When it is looked at again."""
+    until: datetime | None = None
+    """When the server ends it at the latest."""
+
+    @property
+    def said(self) -> str:
+        """The batch in a line."""
+        head = f"batch of {self.requests:,} requests"
+        until = f", polling until {self.until:%d %b %H:%M} UTC" if self.until is not None else ""
+        match self.state:
+            case "submitting":
+                return f"{head}: submitting"
+            case "looked for":
+                return f"{head}: it may be at the server already; looking for it there before anything is asked again"
+            case "submitted":
+                return f"{head}: submitted {self.since:%d %b %H:%M} UTC{until}"
+            case "canceling":
+                return f"{head}: being canceled; what is done already still comes"
+            case "coming in":
+                return f"{head}: has ended, its results come in"
+            case "done":
+                return f"{head}: all results are in"
+            case "lost":
+                return f"{head}: the server does not have it; its requests are owed again"
+            case _ as never:
+                assert_never(never)
+
+
+@dataclass(frozen=True, slots=True)
+class BatchesChanged:
+    """Batches went out, ended, or are looked at at another time."""
+
+    at: datetime
+    batches: tuple[BatchSeen, ...]
+    """All that are out, and those that just ended."""
+
+
 @dataclass(frozen=True, slots=True)
 class RoundEnded:
     """The last event."""
@@ -113,5 +162,14 @@ class RoundEnded:
 
 
 Event = (
-    RoundStarted | AttemptSent | AttemptFailed | Streamed | RunKept | SettingStopped | Spent | PauseChanged | RoundEnded
+    RoundStarted
+    | AttemptSent
+    | AttemptFailed
+    | Streamed
+    | RunKept
+    | SettingStopped
+    | Spent
+    | PauseChanged
+    | BatchesChanged
+    | RoundEnded
 )

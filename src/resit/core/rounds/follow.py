@@ -94,6 +94,7 @@ class RoundFollower:
             begun_with=self._begun_with or 0,
             settings=MappingProxyType(settings),
             flights=MappingProxyType(flights),
+            batches=live.batches if live is not None and running else (),
             rows=self._log,
             spent_usd=live.spent_usd if live is not None else Decimal(0),
             in_flight_usd=live.in_flight_usd if live is not None and running else Decimal(0),

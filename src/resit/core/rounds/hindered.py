@@ -17,6 +17,9 @@ from resit.core.rounds.plan import COMMAND, PlannedSetting, RoundPlan
 from resit.core.rounds.planned import RECORDED
 from resit.core.spend.prices import how_to_price
 
+BATCHED = "anthropic"
+"""The provider that takes batches."""
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -62,6 +65,10 @@ def _cannot_start(planned: PlannedSetting, plan: RoundPlan, means: Means) -> Res
         return Unpriced(
             f"{setting.model} has no price, so a cap cannot hold it",
             hint=f"{how_to_price(setting.model)}; or run without a cap",
+        )
+    if plan.batch and setting.provider != BATCHED:
+        return UsageError(
+            "only Anthropic's models are asked in batches", hint="ask this one in a round without --batch"
         )
     if means.clients is not None and setting.provider in means.clients:
         return None

@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from resit.core.errors import RoundError
 from resit.core.records import Fault, Frozen
-from resit.core.rounds.events import EndReason
+from resit.core.rounds.events import BatchSeen, EndReason
 from resit.core.rounds.progress import Flight, FlightState
 from resit.core.rounds.store import RoundStore
 
@@ -55,6 +55,7 @@ class Live(Frozen):
     started_at: datetime
     planned: int
     flights: tuple[LiveFlight, ...] = ()
+    batches: tuple[BatchSeen, ...] = ()
     stopped: dict[str, Fault] = Field(default_factory=dict)
     """Settings that cannot go on, by label."""
     spent_usd: Decimal = Decimal(0)

@@ -14,6 +14,7 @@ from pydantic import Field
 from resit.core.records import Frozen, Request, RunRecord, Setting, run_key
 from resit.core.rule import digest
 from resit.core.scoring.grade import unfair
+from resit.core.scoring.work import verify_rule
 from resit.core.spend.prices import Price
 from resit.core.suite import Question, Suite, Variant
 from resit.core.suite_file import attached_files, build_prompt
@@ -22,9 +23,11 @@ COMMAND = "command"
 """The provider whose models are command-line agents."""
 
 OwedReason = Literal[
-    "new", "prompt changed", "setting changed", "last outcome unusable", "repeat added", "damaged file", "asked again"
-]
-"""Why a call is owed. `asked again`: a person wants it, though a usable reply is there."""
+    "new", "prompt changed", "setting changed", "last outcome unusable", "repeat added", "damaged file", "asked again",
+    "verification changed",
+]  # fmt: skip
+"""Why a call is owed. `asked again`: a person wants it, though a usable reply is there. `verification changed`: an
+agent's work was tried by other tests than the present ones, and what it left is gone."""
 
 
 class PlannedSetting(Frozen):
@@ -70,6 +73,8 @@ class RoundPlan(Frozen):
     """Calls in flight per pool."""
     agents: int = Field(default=2, ge=1)
     """Command-line agents at work at a time."""
+    batch: bool = False
+    """Asked in batches, at the batch price."""
     versions: dict[str, str] = Field(default_factory=dict)
 
     @property
@@ -93,7 +98,7 @@ class Held:
     """What the store holds of one run, as far as planning needs it."""
 
     usable: tuple[str, ...]
-    """`asked` digests of the attempts with a usable reply."""
+    """`asked` digests of the attempts with a usable reply, each with how its work was verified, if it was."""
     asked: tuple[str, ...]
     """`asked` digests of all attempts."""
     prompt: str
@@ -120,6 +125,11 @@ class Job:
     asked: str
     """The request's fingerprint."""
     reason: OwedReason
+
+    @property
+    def wanted(self) -> str:
+        """What `Held.usable` says of a run once this is done."""
+        return _wanted(self.asked, self.question, self.setting)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +169,8 @@ def since_said(plan: RoundPlan, suite: Suite) -> str:
 
 def held(record: RunRecord) -> Held:
     """What planning needs to know of a stored run. Only replies that are fair answers are ever reused."""
-    usable = (a.asked for a in record.attempts if a.reply is not None and unfair(a.reply) is None)
+    replied = ((a.asked, a.reply) for a in record.attempts if a.reply is not None and unfair(a.reply) is None)
+    usable = (_proven(asked, verify_rule(reply)) for asked, reply in replied)
     last = record.attempts[-1] if record.attempts else None
     if last is not None and last.reply is not None:
         outcome = str(unfair(last.reply) or "answered")
@@ -200,7 +211,7 @@ def build_request(
         endpoint=endpoint,
         files=attached_files(suite, question) if agent else (),
         workspace=_workspace(suite, question) if agent else None,
-        workspace_digest=suite.workspaces.get(question.workspace or "", "") if agent else "",
+        workspace_digest=question.workspace_digest if agent else "",
     )
 
 
@@ -245,7 +256,8 @@ def make_plan(
                 elif have is None:
                     reason = _why_missing(round_plan, run, key in broken)
                 else:
-                    reason = None if key in closed else _why_owed(have, asked, shown)
+                    proven = _wanted(asked, question, planned.setting)
+                    reason = None if key in closed else _why_owed(have, asked, proven, shown)
                 if reason is None:
                     done.append(key)
                 else:
@@ -259,9 +271,19 @@ def _why_missing(round_plan: RoundPlan, run: int, damaged: bool) -> OwedReason:
     return "repeat added" if run > round_plan.first_repeats else "new"
 
 
-def _why_owed(have: Held, asked: str, shown: str) -> OwedReason | None:
-    if asked in have.usable:
+def _wanted(asked: str, question: Question, setting: Setting) -> str:
+    return _proven(asked, question.verify_digest if setting.provider == COMMAND else "")
+
+
+def _proven(asked: str, rule: str) -> str:
+    return f"{asked}/{rule}" if rule else asked
+
+
+def _why_owed(have: Held, asked: str, wanted: str, shown: str) -> OwedReason | None:
+    if wanted in have.usable:
         return None
+    if wanted != asked and any(usable.startswith(f"{asked}/") for usable in have.usable):
+        return "verification changed"
     if asked in have.asked:
         return "last outcome unusable"
     return "prompt changed" if have.prompt != shown else "setting changed"

@@ -21,7 +21,7 @@ from resit.core.records import Setting
 from resit.core.rounds.plan import COMMAND, PlannedSetting, RoundPlan
 from resit.core.rounds.shelf import portable_path
 from resit.core.rounds.wish import Wish
-from resit.core.spend.prices import Price, price_for
+from resit.core.spend.prices import Price, price_for, priced_for
 from resit.core.suite import Suite
 
 CONCURRENCY = 8
@@ -63,7 +63,7 @@ def plan_settings(
         raise UsageError("no model is named", hint="-m MODEL names one; resit models lists them")
     found, endpoints = [], {}
     for label, setting in all_settings.items():
-        endpoint, price = _place(setting, before.get(label), sources)
+        endpoint, price = _place(setting, before.get(label), sources, _in_batches(wish, former))
         endpoints[label] = endpoint
         planned = PlannedSetting(setting=setting, endpoint=endpoint.url, endpoint_source=endpoint.source, price=price)
         if setting.provider == COMMAND:
@@ -74,13 +74,21 @@ def plan_settings(
     return tuple(found), endpoints
 
 
-def _place(setting: Setting, before: PlannedSetting | None, sources: Sources) -> tuple[Endpoint, Price | None]:
+def _place(
+    setting: Setting, before: PlannedSetting | None, sources: Sources, batch: bool
+) -> tuple[Endpoint, Price | None]:
     """Where a setting is asked and what it costs; a price that nobody knows any more stays what it was."""
     if setting.provider == RECORDED:
         return _recorded_endpoint(sources.clients, before), RECORDED_PRICE
     endpoint = endpoint_for(setting, sources.models_file, sources.base_url, sources.environ)
     price = price_for(setting, sources.models_file, sources.now, endpoint.url)
-    return endpoint, before.price if price is None and before is not None else price
+    if price is None and before is not None:
+        price = before.price
+    return endpoint, price if price is None else priced_for(price, batch=batch)
+
+
+def _in_batches(wish: Wish, former: RoundPlan | None) -> bool:
+    return bool(wish.batch if wish.batch is not None or former is None else former.batch)
 
 
 def _recorded_endpoint(clients: Mapping[str, Client] | None, before: PlannedSetting | None) -> Endpoint:
@@ -111,6 +119,7 @@ def plan_round(
         serial=bool(wish.serial),
         concurrency=wish.concurrency or CONCURRENCY,
         agents=wish.concurrency or AGENTS,
+        batch=_in_batches(wish, former),
         versions={
             "resit": __version__,
             "python": platform.python_version(),

@@ -13,6 +13,8 @@ from resit.core.records import FAIR, Fault, Row, Setting
 from resit.core.rounds.events import (
     AttemptFailed,
     AttemptSent,
+    BatchesChanged,
+    BatchSeen,
     Event,
     PauseChanged,
     RoundEnded,
@@ -147,6 +149,8 @@ class Progress:
     """By label, in the round's order."""
     flights: Mapping[str, Flight] = field(default_factory=lambda: MappingProxyType({}))
     """Runs being asked, by key, in the order they were begun."""
+    batches: tuple[BatchSeen, ...] = ()
+    """Batches that are out, and those that just ended."""
     rows: Log = field(default_factory=Log)
     """Every row so far in the order they came; a run asked again is in it twice, the last one counts."""
     spent_usd: Decimal = Decimal(0)
@@ -181,6 +185,11 @@ class Progress:
     def sending(self) -> int:
         """Calls out now."""
         return sum(f.state == "sending" for f in self.flights.values())
+
+    @property
+    def in_batches(self) -> int:
+        """Requests at the server in batches."""
+        return sum(batch.requests for batch in self.batches if batch.state not in ("done", "lost"))
 
     @property
     def waiting(self) -> int:
@@ -235,6 +244,8 @@ def fold(progress: Progress, event: Event) -> Progress:
             )
         case PauseChanged():
             return replace(progress, paused=event.paused)
+        case BatchesChanged():
+            return replace(progress, batches=event.batches)
         case RoundEnded():
             return replace(progress, ended=event, flights=MappingProxyType({}), in_flight_usd=Decimal(0))
         case _ as never:

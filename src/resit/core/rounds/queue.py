@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from resit.core.records import Attempt
@@ -19,6 +19,8 @@ class OpenRun:
     attempts: list[Attempt] = field(default_factory=list)
     waited_s: float = 0.0
     """Back-off before the next attempt."""
+    former: tuple[Attempt, ...] | None = None
+    """Attempts of earlier starts. None: not looked up yet."""
 
     @property
     def label(self) -> str:
@@ -66,6 +68,14 @@ class JobQueue:
             return None
         first = min(heads, key=lambda run: run.job.index)
         return self._owed[first.label].popleft()
+
+    def take_keys(self, keys: Collection[str]) -> dict[str, OpenRun]:
+        """The owed runs with these keys, for they are out already."""
+        found = {}
+        for label, owed in self._owed.items():
+            found.update({run.job.key: run for run in owed if run.job.key in keys})
+            self._owed[label] = deque(run for run in owed if run.job.key not in keys)
+        return found
 
     def put_back(self, run: OpenRun) -> None:
         """Undo `take`."""

@@ -65,7 +65,7 @@ class Safe:
     def _graded(self, job: Job, record: RunRecord) -> Row:
         row = make_row(job.question, record, self._verdicts.get(job.key), asked=job.asked)
         kept = held(record)
-        if job.asked in kept.usable:
+        if job.wanted in kept.usable:
             self._owed.discard(job.key)
         if self._keeper is not None:
             self._keeper.remember(record, row, kept)
@@ -73,8 +73,9 @@ class Safe:
 
     def _record(self, run: OpenRun) -> RunRecord:
         job = run.job
-        former = self._former(job)
-        later = run.attempts
+        if run.former is None:
+            run.former = self._former(job)
+        former, later = run.former, run.attempts
         if former:
             later = [a.model_copy(update={"number": len(former) + a.number}) for a in later]
         return RunRecord(

@@ -11,8 +11,11 @@ from resit.core.calling.client import Client
 from resit.core.calling.faults import RetryPolicy
 from resit.core.calling.models import known_models
 from resit.core.config import ModelsFile, load_models_file
+from resit.core.errors import UsageError
 from resit.core.paths import rounds_dir as default_rounds_dir
 from resit.core.records import Setting
+from resit.core.rounds.batch_book import BatchNote, open_batches
+from resit.core.rounds.batch_room import PollPace
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.hindered import Means, Problem, find_problems
@@ -20,9 +23,8 @@ from resit.core.rounds.outfit import Emit
 from resit.core.rounds.past import past_calls
 from resit.core.rounds.plan import Plan, PlannedSetting, RoundPlan
 from resit.core.rounds.planned import RECORDED, Sources, plan_round, plan_settings
-from resit.core.rounds.runner import Runner
 from resit.core.rounds.shelf import OpenedRound, RoundSummary, list_rounds, open_round
-from resit.core.rounds.starting import Parts, plan_against, start_round
+from resit.core.rounds.starting import AnyRunner, Parts, plan_against, start_round
 from resit.core.rounds.store import RoundStore
 from resit.core.rounds.wish import NEW, Wish, check_wish, find_store
 from resit.core.spend.ledger import Ledger
@@ -64,6 +66,11 @@ class Prepared:
         return self.store is not None
 
     @property
+    def out(self) -> int:
+        """Requests that earlier starts have out in batches."""
+        return sum(note.requests for note in self._parts.out)
+
+    @property
     def endpoints(self) -> tuple[str, ...]:
         """Where calls will go, as a person reads it; to be shown before any is made."""
         return tuple(dict.fromkeys(_endpoint_said(planned) for planned in self.round.settings))
@@ -72,10 +79,14 @@ class Prepared:
     def notes(self) -> tuple[str, ...]:
         """What a person should know before starting."""
         notes = [self.plan.said, *(f"asked at {said}" for said in self.endpoints)]
+        if self._parts.out:
+            notes.append(f"the round {_out_said(self._parts.out)}: they are collected before anything is asked again")
         if not self.plan.jobs:
             notes.append(f"round {self.round.id} is complete; --round {NEW} asks everything again")
         if self.round.repeats < 2:
             notes.append("one run proves nothing about variance")
+        if not self.round.serial and any(endpoint.local for endpoint in self._parts.means.endpoints.values()):
+            notes.append("a server on this machine lets calls wait in line, and seconds count that; --serial does not")
         notes += (f"{result.why}: it will be set aside and asked again" for result in self._parts.damaged)
         return tuple(notes)
 
@@ -86,7 +97,7 @@ class Prepared:
         calls = [PlannedCall(j.question.id, j.setting, j.request, prices[j.setting.label]) for j in self.plan.jobs]
         return estimate(calls, self._parts.past)
 
-    def start(self, emit: Emit) -> Runner:
+    def start(self, emit: Emit) -> AnyRunner:
         """Take the round's lock, write its plan, and hand over the runner, whose `run` makes the calls.
 
         Raises:
@@ -120,6 +131,8 @@ def prepare_round(
     clock: Clock | None = None,
     rng: random.Random | None = None,
     policy: RetryPolicy | None = None,
+    batch: bool | None = None,
+    poll: PollPace | None = None,
 ) -> Prepared:
     """Put a round together, or find the one that goes on, without writing or calling anything.
 
@@ -146,6 +159,8 @@ def prepare_round(
         clock: The time.
         rng: Where jitter comes from.
         policy: When a failed call is tried again.
+        batch: In batches, at the batch price. None: as the round says.
+        poll: How often a batch is looked at.
 
     Raises:
         UsageError: A setting, question or round that is not there.
@@ -153,15 +168,19 @@ def prepare_round(
         RoundError: The round cannot be read.
     """
     folder, clock = rounds_dir or default_rounds_dir(), clock or Clock()
-    wish = Wish(tuple(settings), repeats, cap_usd, serial, concurrency, tuple(only), round)
+    wish = Wish(tuple(settings), repeats, cap_usd, serial, concurrency, tuple(only), round, batch)
     sources = Sources(
         models_file if models_file is not None else load_models_file(), base_url, clients, environ, clock.now()
     )
     check_wish(suite, wish)
     store = find_store(folder, suite, wish)
     former = store.plan() if store is not None else None
+    out = open_batches(store) if store is not None else ()
     planned, endpoints = plan_settings(wish, former, sources)
     round_plan = plan_round(suite, former, planned, wish, sources.now)
+    if out and not round_plan.batch:
+        mend = "--batch collects them, --cancel-batch cancels them"
+        raise UsageError(f"round {round_plan.id} {_out_said(out)}", hint=mend)
     models = known_models(sources.models_file, now=sources.now)
     parts = Parts(
         rounds_dir=folder,
@@ -173,11 +192,18 @@ def prepare_round(
         again=frozenset(again),
         only=wish.only,
         past=past_calls(folder, suite),
+        poll=poll or PollPace(),
+        out=out,
     )
     keeper = GradedRound(store) if store is not None else None
     plan, graded = plan_against(keeper, suite, round_plan, parts.again, parts.only)
     parts.damaged = graded.damaged if graded is not None else ()
     return Prepared(plan, store, parts, find_problems(round_plan, parts.means))
+
+
+def _out_said(out: Sequence[BatchNote]) -> str:
+    count = sum(note.requests for note in out)
+    return f"has {count:,} requests out in {'a batch' if len(out) == 1 else f'{len(out)} batches'}"
 
 
 def _endpoint_said(planned: PlannedSetting) -> str:

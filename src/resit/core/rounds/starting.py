@@ -9,13 +9,17 @@ from decimal import Decimal
 from pathlib import Path
 
 from resit.core.agents.presets import entry_of
+from resit.core.calling.batches import AnthropicBatches
 from resit.core.calling.client import Client
 from resit.core.calling.faults import RetryPolicy
-from resit.core.calling.providers import make_client
+from resit.core.calling.providers import make_batches, make_client
 from resit.core.config import Endpoint
 from resit.core.errors import KeyMissing, ResitError
 from resit.core.records import Fault, run_key
 from resit.core.rounds.agents import make_agents
+from resit.core.rounds.batch_book import BatchNote
+from resit.core.rounds.batch_room import PollPace
+from resit.core.rounds.batch_runner import BatchRunner
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.graded import DamagedResult, Graded, GradedRound
 from resit.core.rounds.hindered import Means, Problem
@@ -48,10 +52,19 @@ class Parts:
     again: frozenset[str]
     only: tuple[str, ...]
     past: tuple[PastCall, ...]
+    poll: PollPace
+    out: tuple[BatchNote, ...] = ()
+    """The batches that are out."""
     damaged: tuple[DamagedResult, ...] = ()
 
 
-def start_round(plan: Plan, store: RoundStore | None, parts: Parts, problems: Sequence[Problem], emit: Emit) -> Runner:
+AnyRunner = Runner | BatchRunner
+"""Whoever runs a round; all have one face."""
+
+
+def start_round(
+    plan: Plan, store: RoundStore | None, parts: Parts, problems: Sequence[Problem], emit: Emit
+) -> AnyRunner:
     """Take the lock of a round, new or gone on with, write its plan, and put its runner together.
 
     Raises:
@@ -70,7 +83,7 @@ def start_round(plan: Plan, store: RoundStore | None, parts: Parts, problems: Se
         raise
 
 
-def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Problem], emit: Emit) -> Runner:
+def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Problem], emit: Emit) -> AnyRunner:
     """The runner of a locked round. What is owed is worked out again, for another process may have run it since."""
     round_plan = wish.round.model_copy(update={"id": store.id})
     keeper = GradedRound(store)
@@ -86,7 +99,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
     outfit = Outfit(
         plan,
         store,
-        _clients(plan, parts.means, barred),
+        {} if round_plan.batch else _clients(plan, parts.means, barred),
         _budget(plan, graded, store),
         None if all(p.setting.provider == RECORDED for p in round_plan.settings) else parts.ledger,
         emit,
@@ -98,6 +111,8 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
         clock=parts.clock,
         rng=parts.rng,
     )
+    if round_plan.batch:
+        return BatchRunner(outfit, _batches(round_plan, parts.means, barred), parts.poll)
     return Runner(outfit, call_limit_s=_call_limit_s(round_plan, parts.means))
 
 
@@ -153,6 +168,20 @@ def _clients(wish: Plan, means: Means, barred: Mapping[str, Fault]) -> dict[str,
                 environ=means.environ,
             )
         found[setting.label] = made[place]
+    return found
+
+
+def _batches(plan: RoundPlan, means: Means, barred: Mapping[str, Fault]) -> dict[str, AnthropicBatches]:
+    """Who takes batches, by setting label; settings of one server and key share one."""
+    made: dict[Endpoint, AnthropicBatches] = {}
+    found: dict[str, AnthropicBatches] = {}
+    for label in plan.labels:
+        endpoint = means.endpoints[label]
+        if label in barred:
+            continue
+        if endpoint not in made:
+            made[endpoint] = make_batches(endpoint, cwd=means.cwd, models=means.models, environ=means.environ)
+        found[label] = made[endpoint]
     return found
 
 

@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 
 from resit.core.errors import RoundError
-from resit.core.records import Attempt, Fault, Reply
+from resit.core.records import Attempt, Fault, Reply, Setting
 from resit.core.rounds.events import Spent
 from resit.core.rounds.plan import Job
 from resit.core.rounds.sent import SentLog
 from resit.core.scoring.grid import UNBILLED
 from resit.core.spend.budget import Budget, Reservation
 from resit.core.spend.ledger import Ledger, LedgerEntry
-from resit.core.spend.prices import Price, cost_usd, worst_case_usd
+from resit.core.spend.prices import BATCH_FACTOR, Price, cost_usd, worst_case_usd
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """Which run a call was made for."""
+
+    question: str
+    setting: Setting
+    run: int
+    endpoint: str
+
+    @classmethod
+    def of(cls, job: Job) -> Called:
+        """The same of a job."""
+        return cls(job.question.id, job.setting, job.run, job.request.endpoint)
 
 
 class Till:
@@ -27,6 +43,7 @@ class Till:
         ledger: Ledger | None,
         prices: Mapping[str, Price | None],
         sent: SentLog | None = None,
+        budgets: Mapping[str, Decimal | None] | None = None,
     ) -> None:
         """Keep the money of one round.
 
@@ -37,12 +54,14 @@ class Till:
             ledger: Where every call is written down. None for a round that pays nobody.
             prices: By setting label.
             sent: Where a call is noted before it goes out. None for a round that pays nobody.
+            budgets: By setting label: what a run of an agent is told to stop at.
         """
         self.budget = budget
         self._names = (suite, round_id)
         self._ledger = ledger
         self._prices = prices
         self._sent = sent
+        self._budgets = budgets or {}
 
     def reserve(self, job: Job) -> Reservation:
         """Set aside what a call may cost at worst, and note that it goes out.
@@ -66,16 +85,25 @@ class Till:
         worst, left = self._worst(job), self.budget.left_usd
         return left is None or (worst is not None and worst <= left)
 
-    def settle(self, job: Job, reservation: Reservation, answer: Reply | Fault) -> Decimal | None:
+    def settle(self, setting: Setting, reservation: Reservation, answer: Reply | Fault) -> Decimal | None:
         """What a call cost; None when that is not known."""
         if isinstance(answer, Fault) and answer.usage is None and _unbilled(answer):
             self.budget.release(reservation)
             return Decimal(0)
-        cost = cost_usd(self._prices[job.setting.label], answer.usage)
+        price = self._prices[setting.label]
+        requests = (answer.turns if isinstance(answer, Reply) else None) or 1
+        cost = cost_usd(price, answer.usage, requests)
+        if cost is not None and price is not None and price.batch and _at_full_price(answer):
+            cost /= BATCH_FACTOR
         self.budget.settle(reservation, cost)
         return cost
 
-    def write_down(self, job: Job, attempt: Attempt) -> None:
+    def release(self, reservation: Reservation) -> Decimal:
+        """A call that was not billed: its cost, which is nothing."""
+        self.budget.release(reservation)
+        return Decimal(0)
+
+    def write_down(self, call: Called, attempt: Attempt) -> None:
         """Put a call into the ledger.
 
         Raises:
@@ -89,13 +117,13 @@ class Till:
             at=attempt.at,
             suite=suite,
             round=round_id,
-            question=job.question.id,
-            model=job.setting.model,
-            setting=job.setting.label,
-            run=job.run,
+            question=call.question,
+            model=call.setting.model,
+            setting=call.setting.label,
+            run=call.run,
             attempt=attempt.number,
-            provider=job.setting.provider,
-            endpoint=job.request.endpoint,
+            provider=call.setting.provider,
+            endpoint=call.endpoint,
             ended=answer.stop if isinstance(answer, Reply) else answer.kind,
             usage=answer.usage,
             cost_usd=attempt.cost_usd,
@@ -120,7 +148,14 @@ class Till:
         return Spent(self.budget.spent_usd, self.budget.in_flight_usd, self.budget.at_least)
 
     def _worst(self, job: Job) -> Decimal | None:
-        return worst_case_usd(self._prices[job.setting.label], job.request)
+        price = self._prices[job.setting.label]
+        told = self._budgets.get(job.setting.label)
+        return told if told is not None and price is not None else worst_case_usd(price, job.request)
+
+
+def _at_full_price(answer: Reply | Fault) -> bool:
+    """The server says that it was not served as a part of a batch."""
+    return isinstance(answer, Reply) and answer.service_tier not in (None, "batch")
 
 
 def _unbilled(fault: Fault) -> bool:

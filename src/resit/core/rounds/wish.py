@@ -32,6 +32,8 @@ class Wish:
     """Ids or kinds of questions; empty means all."""
     round: str | None
     """Id or path of a round to go on with, `last`, or `new`."""
+    batch: bool | None = None
+    """In batches, at the batch price."""
 
 
 def check_wish(suite: Suite, wish: Wish) -> None:

@@ -87,6 +87,10 @@ class Budget:
                     f"the next call may cost ${worst_usd:.4f}; ${left:.4f} of the ${self.cap_usd:.2f} cap is left",
                     hint="raise --cap to go on",
                 )
+        return self.hold(worst_usd)
+
+    def hold(self, worst_usd: Decimal | None) -> Reservation:
+        """Set aside what a call may cost that is out already, whatever the cap says."""
         reservation = Reservation(worst_usd)
         self._in_flight.add(reservation)
         return reservation

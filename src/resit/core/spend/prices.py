@@ -118,12 +118,13 @@ def price_for(setting: Setting, models_file: ModelsFile, at: datetime, url: str 
     return _list_price(setting.model, setting.provider, None, at)
 
 
-def at_batch_price(price: Price) -> Price:
-    """What the same costs in a batch."""
-    if price.batch:
+def priced_for(price: Price, *, batch: bool) -> Price:
+    """The same price as it is in a batch, or outside of one."""
+    if price.batch == batch:
         return price
-    tiers = tuple(tier.model_copy(update=_times(tier, BATCH_FACTOR)) for tier in price.tiers)
-    return price.model_copy(update={**_times(price, BATCH_FACTOR), "tiers": tiers, "batch": True})
+    factor = BATCH_FACTOR if batch else 1 / BATCH_FACTOR
+    tiers = tuple(tier.model_copy(update=_times(tier, factor)) for tier in price.tiers)
+    return price.model_copy(update={**_times(price, factor), "tiers": tiers, "batch": batch})
 
 
 def _times(rates: Rates, factor: Decimal) -> dict[str, Decimal]:
