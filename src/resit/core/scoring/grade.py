@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
-from resit.core.records import Attempt, Fault, Outcome, Reason, Reply, RunRecord, Stop
+from resit.core.records import Attempt, Fault, Outcome, Reason, Reply, RunRecord, Stop, Verified
 from resit.core.rule import Rule
 from resit.core.scoring.checks import CheckResult, run_checks, share
 from resit.core.scoring.judged import quoted
 from resit.core.scoring.normalise import answer_part, visible
 from resit.core.scoring.rules import Judged, judge
+from resit.core.scoring.work import proves_nothing, verified_work, why_unverified, work_checks, work_why
 from resit.core.suite import Question, Trap
 
 ANSWER: Final = "answer"
@@ -90,7 +91,9 @@ def unfair(reply: Reply) -> Outcome | None:
     stopped = _STOPPED[reply.stop]
     if stopped is not None:
         return stopped
-    return no_answer(reply.text)
+    work = verified_work(reply)
+    # What an agent changed is its answer, whether it says a word or not.
+    return None if work is not None and work.diff else no_answer(reply.text)
 
 
 def no_answer(text: str) -> Literal["cut_off", "empty"] | None:
@@ -142,7 +145,11 @@ def grade_attempt(question: Question, record: RunRecord, attempt: Attempt | None
     stopped = unfair(attempt.reply)
     if stopped is not None:
         return _unsettled(question, stopped, _stop_sentence(stopped, attempt.reply), attempt)
-    return _graded_safely(question, attempt.reply.text, attempt.asked)
+    unverified = why_unverified(question, attempt.reply)
+    if unverified:
+        return _unsettled(question, "error", unverified, attempt)
+    work = verified_work(attempt.reply) if question.verify_digest else None
+    return _graded_safely(question, attempt.reply.text, attempt.asked, work)
 
 
 _SAID: Final[dict[Stop | Literal["empty"], str]] = {
@@ -202,26 +209,28 @@ def grade_text(question: Question, text: str, *, asked: str | None = None) -> Gr
     return _graded_safely(question, text, asked)
 
 
-def _graded_safely(question: Question, text: str, asked: str | None) -> Grade:
+def _graded_safely(question: Question, text: str, asked: str | None, work: Verified | None = None) -> Grade:
     try:
-        return _graded(question, text, asked)
+        return _graded(question, text, asked, work)
     # A grader that fails must not look like a wrong answer, whatever it failed with, nor stop the other grades.
     except Exception as error:
         return _scoreless(question, "error", f"ungraded: {type(error).__name__}: {error}", text, asked)
 
 
-def _graded(question: Question, text: str, asked: str | None) -> Grade:
-    """The grade of a fair answer."""
+def _graded(question: Question, text: str, asked: str | None, work: Verified | None) -> Grade:
+    """The grade of a fair answer: of what a reply says, and of the work an agent did."""
     judged = judge(question.rule, question.accept, text) if question.accept else None
     second = judge(question.second_rule, question.accept, text) if question.accept and question.second_rule else None
-    checks = run_checks(question.checks, text) if question.checks else ()
-    score = _score(judged, checks)
+    said = run_checks(question.checks, text) if question.checks else ()
+    checks = (*said, *(work_checks(work) if work is not None else ()))
+    void = work is not None and proves_nothing(question, work)
+    score = 0.0 if void else _score(judged, checks)
     trap = None if score == 1.0 or (judged and judged.passed) else trap_of(question, text)
     reason: Reason | None = None if score == 1.0 else _reason(judged, second, trap)
     return Grade(
         outcome="pass" if score == 1.0 else "part" if score > 0.0 else "miss",
         score=score,
-        second_score=None if second is None else _score(second, checks),
+        second_score=None if second is None else 0.0 if void else _score(second, checks),
         reason=reason,
         failed=_failed(judged, checks),
         trap=trap,
@@ -229,7 +238,7 @@ def _graded(question: Question, text: str, asked: str | None) -> Grade:
         judged=judged,
         second=second,
         checks=checks,
-        why=_why(judged, second, checks, trap),
+        why="; ".join(filter(None, (work_why(work) if work else "", _why(judged, second, said, trap, work is None)))),
         doubtful=_doubt(question, text) if judged and judged.passed else "",
         asked=asked,
         rule=question.rule_digest,
@@ -291,11 +300,13 @@ def _doubt(question: Question, text: str) -> str:
     return f"it names the trap {quoted(trap.reply)} as well; a check not_contains would decide" if trap else ""
 
 
-def _why(judged: Judged | None, second: Judged | None, checks: tuple[CheckResult, ...], trap: Trap | None) -> str:
-    """One sentence, or two where the two rules disagree."""
+def _why(
+    judged: Judged | None, second: Judged | None, checks: tuple[CheckResult, ...], trap: Trap | None, alone: bool
+) -> str:
+    """One sentence, or two where the two rules disagree; nothing where not `alone` and there is nothing to say."""
     said = [judged.why] if judged is not None and (not judged.passed or not checks) else []
     said += [f"{check.name}: {check.why}" for check in checks if not check.passed]
-    if not said:
+    if not said and (checks or alone):
         said = [f"all {len(checks)} checks pass" if checks else "nothing to decide by"]
     if trap is not None:
         said.append(f"it is the trap {quoted(trap.reply)}" + (f" ({trap.why})" if trap.why else ""))
