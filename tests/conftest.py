@@ -1,4 +1,4 @@
-"""Every test starts in an empty folder of its own, with no key, no settings and no network address of the person's."""
+"""Every test starts in an empty folder of its own, with no key, settings, network address or local server."""
 
 from __future__ import annotations
 
@@ -20,4 +20,5 @@ def _nothing_leaks(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, mon
         ):
             monkeypatch.delenv(name)
     monkeypatch.setenv("RESIT_HOME", str(tmp_path_factory.mktemp("resit-home")))
+    monkeypatch.setattr("resit.core.calling.local_servers.LOCAL_URLS", {})
     monkeypatch.chdir(tmp_path)

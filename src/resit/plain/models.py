@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from resit.core.calling.local_servers import LocalServer, find_local_servers
 from resit.core.calling.models import ALIASES, ModelInfo, ask_models, cached_models, known_models
 from resit.core.config import (
     ANTHROPIC_KEY,
@@ -60,7 +61,7 @@ def main(args: argparse.Namespace) -> int:
     """Print the models; 0."""
     models_file, now = load_models_file(), datetime.now(UTC)
     _refresh(models_file, now)
-    listed = list_models(models_file, now)
+    listed = list_models(models_file, now, find_local_servers())
     if args.json:
         say_json({"models": [_as_json(model, now.date()) for model in listed]})
         return 0
@@ -82,19 +83,20 @@ def _print(listed: Sequence[Listed], today: date) -> None:
     say("models.toml in the settings folder adds models, servers and prices")
 
 
-def list_models(models_file: ModelsFile, now: datetime) -> list[Listed]:
-    """Every model that something is known of; the person's own first."""
+def list_models(models_file: ModelsFile, now: datetime, servers: Sequence[LocalServer] = ()) -> list[Listed]:
+    """Every model that something is known of: the person's own first, those of `servers` on this machine last."""
     known = known_models(models_file, now=now)
     keys: dict[str, bool] = {}
     own = [info for model, info in known.items() if model in models_file.models]
     rest = [info for model, info in known.items() if model not in models_file.models]
-    return [_listed(info, models_file, keys, now) for info in (*own, *rest)]
+    local = [info for server in servers for info in server.infos if info.id not in known]
+    return [_listed(info, models_file, keys, now) for info in (*own, *rest, *local)]
 
 
 def _listed(info: ModelInfo, models_file: ModelsFile, keys: dict[str, bool], now: datetime) -> Listed:
     setting = Setting(model=info.id, provider=info.provider)
     endpoint = endpoint_for(setting, models_file)
-    return Listed(info, price_for(setting, models_file, now), endpoint, _key_found(endpoint, keys))
+    return Listed(info, price_for(setting, models_file, now, endpoint.url), endpoint, _key_found(endpoint, keys))
 
 
 def _key_found(endpoint: Endpoint, keys: dict[str, bool]) -> bool | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,19 +19,25 @@ if TYPE_CHECKING:
 
 
 def known_rows(cwd: Path | None = None, now: datetime | None = None) -> tuple[ModelRow, ...]:
-    """Every known model, those that can start first.
+    """Every known model and those of the servers that run on this machine, those that can start first.
+
+    Blocks while the usual ports are asked, so it is for a thread beside the screen.
 
     Raises:
         ConfigError: `models.toml` cannot be used.
     """
+    from resit.core.calling.local_servers import find_local_servers
     from resit.core.calling.models import known_models
     from resit.core.config import load_models_file
 
-    models_file = load_models_file()
-    rows = [
-        _row(info, models_file, cwd or Path.cwd(), now or datetime.now(UTC))
-        for info in known_models(models_file).values()
-    ]
+    with ThreadPoolExecutor(1) as beside:
+        finding = beside.submit(find_local_servers)
+        models_file = load_models_file()
+        known = known_models(models_file)
+        place, time = cwd or Path.cwd(), now or datetime.now(UTC)
+        rows = [_row(info, models_file, place, time) for info in known.values()]
+        local = [info for server in finding.result() for info in server.infos if info.id not in known]
+    rows += [replace(_row(info, models_file, place, time), note="✓ running") for info in local]
     return tuple(sorted(rows, key=lambda row: bool(row.problem)))
 
 
@@ -60,7 +68,7 @@ def _row(info: ModelInfo, models_file: ModelsFile, cwd: Path, now: datetime) -> 
     setting = Setting(model=info.id, provider=info.provider)
     price = price_for(setting, models_file, now)
     note, problem, where = _start(setting, models_file, cwd)
-    facts = [info.id, _price_said(price, now), where, f"efforts from {info.source}"]
+    facts = [info.id, _price_said(info.id, price, now), where, f"efforts from {info.source}"]
     if info.retires_on:
         facts.append(f"retires {info.retires_on:%-d %b %Y}")
     return ModelRow(
@@ -90,8 +98,10 @@ def _start(setting: Setting, models_file: ModelsFile, cwd: Path) -> tuple[str, s
     return "✓ key", "", f"asked at {endpoint.said}, key from {key.source}"
 
 
-def _price_said(price: Price | None, now: datetime) -> str:
+def _price_said(model: str, price: Price | None, now: datetime) -> str:
+    from resit.core.spend.prices import how_to_price
+
     if price is None:
-        return "price unknown: under a cap it does not start; [prices] in models.toml sets one"
+        return f"price unknown: under a cap it does not start; {how_to_price(model)}"
     stale = ", old" if price.stale(now.date()) else ""
     return f"${price.input:.2f} in, ${price.output:.2f} out per Mtok ({price.label}{stale})"
