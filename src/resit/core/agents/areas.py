@@ -136,7 +136,8 @@ class Areas:
     def ordered(self) -> tuple[tuple[Path, bool], ...]:
         """Places with whether they are hidden, the outer before the inner: the innermost decides."""
         both = [(path, True) for path in self.hidden]
-        both += [(path, False) for path in self.readable if any(out in path.parents for out in self.hidden)]
+        # All of them: a program may also lie in a place that a jail empties, such as /tmp.
+        both += [(path, False) for path in self.readable]
         return tuple(sorted(both, key=lambda item: len(item[0].parts)))
 
     def allowed(self, scratch: Path, write: Iterable[Path]) -> tuple[list[str], list[str]]:

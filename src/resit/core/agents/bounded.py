@@ -19,7 +19,7 @@ HEAD_STEPS, TAIL_STEPS = 80, 160
 class HeadTail:
     """Takes text and keeps its beginning and its end."""
 
-    __slots__ = ("_head", "_head_left", "_tail", "_tail_chars", "_tail_limit", "left_out")
+    __slots__ = ("_head", "_head_left", "_tail", "_tail_chars", "_tail_limit", "left_out", "taken")
 
     def __init__(self, head: int = HEAD_CHARS, tail: int = TAIL_CHARS) -> None:
         """Keep so many characters of each."""
@@ -30,9 +30,12 @@ class HeadTail:
         self._tail_limit = tail
         self.left_out = 0
         """Characters let go between the two."""
+        self.taken = 0
+        """Characters taken in all."""
 
     def add(self, text: str) -> None:
         """Take the next piece."""
+        self.taken += len(text)
         if self._head_left:
             self._head.append(text[: self._head_left])
             taken = len(self._head[-1])

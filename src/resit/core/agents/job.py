@@ -104,15 +104,19 @@ def _spec(job: AgentJob, program: str, scratch: Scratch, filled: Filled, environ
         writable=scratch.writable,
         home=scratch.home,
         hidden=job.hidden,
-        readable=(*program_roots(program, environ.get("PATH", os.defpath)), *_packages(program)),
+        readable=(*program_roots(program, environ.get("PATH", os.defpath)), *_beside(program)),
         env={"TERM": "dumb", "NO_COLOR": "1", **named, **filled.env},
     )
 
 
-def _packages(program: str) -> tuple[Path, ...]:
-    """The packages that a program of npm's calls: its own starts another one beside it."""
+def _beside(program: str) -> tuple[Path, ...]:
+    """What a program needs beside itself: the packages of npm's it belongs to, the interpreter its first line names."""
     real = Path(os.path.realpath(program))
-    return tuple(folder for folder in real.parents if folder.name == "node_modules")[-1:]
+    packages = [folder for folder in real.parents if folder.name == "node_modules"][-1:]
+    with open(real, "rb") as file:
+        first = os.fsdecode(file.readline(1000))
+    named = first.removeprefix("#!").split() if first.startswith("#!") else []
+    return (*packages, *(program_roots(named[0], "") if named else ()))
 
 
 def _hear(reader: Reader, listen: Listener | None, keys: Keys, text: str) -> None:

@@ -16,6 +16,8 @@ from resit.core.records import EFFORTS, Effort, Request, Setting
 
 _READ_TOOLS = "Read,Glob,Grep"
 _WRITE_TOOLS = "Read,Glob,Grep,Edit,Write,Bash"
+# With a server named, it would otherwise take its own way of signing in, and refuse it.
+_GEMINI_SETTINGS = '{"security": {"auth": {"selectedType": "gemini-api-key"}}}'
 CLAUDE_RETRIES = 2
 """Calls that Claude Code repeats by itself: its own ten would take minutes over a wrong key."""
 
@@ -46,6 +48,7 @@ class Known:
     variables: tuple[str, ...]
     logins: tuple[str, ...]
     settings: tuple[tuple[str, str], ...] = ()
+    home_files: tuple[tuple[str, str], ...] = ()
     server_variable: str | None = None
     """The variable that names its server, where there is one."""
     by_argument: bool = False
@@ -139,7 +142,9 @@ KNOWN: dict[Preset, Known] = {
         arguments=_gemini,
         reader="gemini",
         variables=("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_CLOUD_PROJECT"),
-        logins=(".gemini/oauth_creds.json", ".gemini/google_accounts.json"),
+        # Google accounts are no longer served by it, so there is no file to sign in with.
+        logins=(),
+        home_files=((".gemini/settings.json", _GEMINI_SETTINGS),),
         server_variable="GOOGLE_GEMINI_BASE_URL",
         hint="npm install -g @google/gemini-cli",
     ),
@@ -191,6 +196,7 @@ def command_line(request: Request, entry: ModelEntry) -> CommandLine:
         variables=(*known.variables, *entry.env, *((entry.key,) if entry.key else ())),
         settings=known.settings + server,
         logins=known.logins + entry.sign_in,
+        home_files=known.home_files,
     )
 
 

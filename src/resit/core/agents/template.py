@@ -39,6 +39,8 @@ class CommandLine:
     """Variables with fixed values, none of them secret."""
     logins: tuple[str, ...] = ()
     """Files it signs in with, relative to the person's home."""
+    home_files: tuple[tuple[str, str], ...] = ()
+    """Files that are put into its private home: path and text."""
 
     def program(self, path: str) -> str | None:
         """Where the program is, looked for in `path`; None when it is nowhere."""
@@ -63,6 +65,9 @@ def fill(command: CommandLine, request: Request, scratch: Scratch, isolation: Is
     if command.prompt_by == "argument" and len(prompt.encode()) > MAX_ARGUMENT_BYTES:
         said = f"the prompt is too long for an argument of {command.name}; let it read a file or standard input"
         return Fault(kind="request", said=said)
+    for name, text in command.home_files:
+        (scratch.home / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch.home / name).write_text(text, encoding="utf-8")
     if command.prompt_by == "file":
         (scratch.home / _PROMPT).write_text(prompt, encoding="utf-8")
     home = inner_home(scratch.home, isolation)

@@ -32,7 +32,8 @@ from resit.core.agents.outputs.reader import (
 from resit.core.calling.client import Delta
 from resit.core.records import AgentRun, Fault, Reply, Step, Usage
 
-_EMPTY = "INVALID_STREAM"
+_EMPTY = "empty response"
+"""What it says of an answer without text, which is no failure of its server."""
 _TURNS, _NO_LOGIN = 53, 41
 """Exit codes: at the limit of turns, and not signed in."""
 
@@ -49,6 +50,7 @@ class GeminiReader(EventReader):
         self._text: list[str] = []
         self._tools: dict[str, str] = {}
         self._result: dict[str, Any] | None = None
+        self._error = ""
 
     def feed(self, text: str) -> list[Delta]:
         """Take the next piece; json is one object over many lines, so it is kept as well."""
@@ -75,7 +77,8 @@ class GeminiReader(EventReader):
                 text = words(event.get("output")) or words(table(event.get("error")).get("message"))
                 self.transcript.add(Step(kind="result", text=text, tool=name))
             case "error":
-                self.transcript.add(note(words(event.get("message"))))
+                self._error = words(event.get("message"))
+                self.transcript.add(note(self._error))
             case "result":
                 self._result = dict(event)
         return None
@@ -96,9 +99,9 @@ class GeminiReader(EventReader):
     def _streamed(self, result: Mapping[str, Any], ended: Ended) -> Reply | Fault:
         text = "".join(self._text)
         self._close_text()
-        error = table(result.get("error"))
-        if result.get("status") == "error" and error.get("type") != _EMPTY:
-            return from_words(self.asking, words(error.get("message")) or "it failed", ended)
+        said = words(table(result.get("error")).get("message")) or self._error
+        if result.get("status") == "error" and _EMPTY not in said:
+            return from_words(self.asking, said or "its turn failed", ended)
         stats = table(result.get("stats"))
         whole, read = count(stats.get("input_tokens")), count(stats.get("cached"))
         total = count(stats.get("total_tokens"))
@@ -121,7 +124,7 @@ class GeminiReader(EventReader):
         return reply(
             text,
             ended,
-            detail=words(error.get("message")) if not text.strip() else "",
+            detail=(words(error.get("message")) or self._error) if not text.strip() else "",
             usage=usage,
             model=self._model or next(iter(models), ""),
             request_id=self._session or words(whole.get("session_id")) or None,

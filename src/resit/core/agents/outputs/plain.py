@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from resit.core.agents.bounded import HEAD_CHARS, TAIL_CHARS, HeadTail
+from resit.core.agents.bounded import HEAD_CHARS, HeadTail
 from resit.core.agents.outputs.reader import (
     Asking,
     Ended,
@@ -52,7 +52,7 @@ class TextReader:
             return from_words(self.asking, text.text.strip(), ended)
         agent = AgentRun(isolation="none", exit_code=ended.exit_code)
         if text.left_out:
-            detail = f"it wrote {HEAD_CHARS + TAIL_CHARS + text.left_out:,} characters; its beginning and end are kept"
+            detail = f"it wrote {text.taken:,} characters; its beginning and end are kept"
             return reply(text.text, ended, stop="cut_off", detail=detail, agent=agent)
         # The line end that closes a command's output is the terminal's, not the answer's.
         return reply(text.text.removesuffix("\n").removesuffix("\r"), ended, agent=agent)
