@@ -48,9 +48,13 @@ def main(args: argparse.Namespace) -> int:
     """Ask what is owed, print the table; the exit code says how it ended."""
     suite = load_suite(find_suite(args.suite))
     models_file = load_models_file()
+    settings = parse_settings(args.models, args.variants, models_file)
+    if args.base_url and len({setting.provider for setting in settings}) > 1:
+        mend = "run them apart, or give each its base_url in models.toml"
+        raise UsageError("--base-url is one server, and these models are asked in different ways", hint=mend)
     prepared = prepare_round(
         suite,
-        parse_settings(args.models, args.variants, models_file),
+        settings,
         args.runs,
         cap_usd=args.cap,
         serial=args.serial or None,
