@@ -13,10 +13,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, Self
+
+import pytest
+
+from mock_server import serve_in_thread
 
 EVENTS = "text/event-stream"
 
@@ -139,6 +143,20 @@ class ChatServer:
         self.arrived.set()
         plan = self._next.popleft() if self._next else chat(self.answers.get(call.prompt, "OK"))
         return await _send(writer, plan)
+
+
+@contextmanager
+def as_ollama(
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    models: tuple[str, ...] = ("llama3.2",),
+    answers: Mapping[str, str] | None = None,
+) -> Iterator[ChatServer]:
+    """A server where Ollama's is looked for."""
+    with serve_in_thread(ChatServer(answers=answers, models=models)) as server:
+        for place in ("config", "calling.local_servers", "calling.openai_client"):
+            monkeypatch.setattr(f"resit.core.{place}.LOCAL_URLS", {"ollama": server.url})
+        yield server
 
 
 async def _send(writer: asyncio.StreamWriter, plan: Raw) -> bool:

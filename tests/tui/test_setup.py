@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mock_openai import Raw, as_ollama
 from resit.core.suite import Suite, Variant
 from resit.tui.app import ResitApp
 from resit.tui.choice import Choice, Pick, parse_cap, recalled
@@ -247,3 +248,31 @@ async def test_the_demo_picks_what_was_recorded_and_starts_without_a_key(tmp_pat
         shown = await until_seen(pilot, "recorded", "asked at  recorded:demo")
         assert shown.count("●") == 2
         assert NO_KEY not in seen(app)
+
+
+async def test_a_server_on_this_machine_is_offered_with_its_models(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_ollama(monkeypatch, models=("llama3.2", "evil\u202e[red]x")) as server:
+        app = app_for(suite)
+        async with app.run_test(size=SIZE) as pilot:
+            shown = await until_seen(pilot, "✓ running", "Pick a model")
+            assert "▸llama3.2" in shown
+            assert "evil" not in shown
+            await press(pilot, "space")
+            await until_seen(pilot, "8 to do", "unknown: no price for", f"asked at  {server.url} (from")
+            await until_seen(pilot, '[prices."ollama/*"] with input = 0 and', "Nothing can start.")
+            await press(pilot, "c", *["backspace"] * 4, "enter")
+            await until_seen(pilot, "enter starts")
+        assert not server.calls
+
+
+async def test_the_models_that_are_known_are_shown_though_a_local_server_never_answers(
+    suite: Suite, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with as_ollama(monkeypatch) as server:
+        server.listing = Raw(kind="application/json", ends="hang")
+        app = app_for(suite)
+        async with app.run_test(size=SIZE) as pilot:
+            shown = await until_seen(pilot, "haiku-5-5", "Pick a model")
+            assert "running" not in shown

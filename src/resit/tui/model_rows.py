@@ -68,7 +68,8 @@ def _row(info: ModelInfo, models_file: ModelsFile, cwd: Path, now: datetime) -> 
     setting = Setting(model=info.id, provider=info.provider)
     price = price_for(setting, models_file, now)
     note, problem, where = _start(setting, models_file, cwd)
-    facts = [info.id, _price_said(info.id, price, now), where, f"efforts from {info.source}"]
+    efforts = f"efforts from {info.source}" if info.efforts else ""
+    facts = [info.id, _price_said(info.id, price, now), where, efforts]
     if info.retires_on:
         facts.append(f"retires {info.retires_on:%-d %b %Y}")
     return ModelRow(

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from resit.core.calling.models import ModelInfo
 from resit.core.config import LOCAL_URLS
 
-TIMEOUT_S = 0.8
+TIMEOUT_S = 1.0
 """For all servers together: they are asked side by side, and one on this machine lists its models in milliseconds."""
 _MOST_BYTES = 1 << 20
 _MOST_MODELS = 200
@@ -40,12 +40,12 @@ class LocalServer:
 
 
 def find_local_servers(timeout_s: float = TIMEOUT_S, urls: Mapping[str, str] | None = None) -> tuple[LocalServer, ...]:
-    """Ask the usual ports of this machine for models. Blocks for `timeout_s` at most; not for a thread with a loop.
+    """Ask the usual ports of this machine for models. Blocks meanwhile; not for a thread with a loop.
 
     Who lists nothing, says no in any way, or speaks something else, is not one.
 
     Args:
-        timeout_s: The longest to wait.
+        timeout_s: The longest to wait for a connection, and then for the list.
         urls: Where to ask, by name; None is `LOCAL_URLS`.
     """
     return asyncio.run(_find(LOCAL_URLS if urls is None else urls, timeout_s))
@@ -59,25 +59,23 @@ async def _find(urls: Mapping[str, str], timeout_s: float) -> tuple[LocalServer,
 
 
 async def _models_at(url: str, timeout_s: float) -> tuple[str, ...]:
+    if not await _listens(url, timeout_s):
+        return ()
+    # Imported only where somebody listens: it takes a fifth of a second, and far more beside a busy screen.
+    http = await asyncio.to_thread(importlib.import_module, "httpx2")
     try:
         async with asyncio.timeout(timeout_s):
-            if not await _listens(url):
-                return ()
-            # Imported only where somebody listens: it takes a fifth of a second.
-            http = await asyncio.to_thread(importlib.import_module, "httpx2")
-            try:
-                return _listed(await _get(http, f"{url}/v1/models"))
-            except (http.HTTPError, http.StreamError):
-                return ()
-    except TimeoutError:
+            return _listed(await _get(http, f"{url}/v1/models"))
+    except (http.HTTPError, http.StreamError, TimeoutError):
         return ()
 
 
-async def _listens(url: str) -> bool:
+async def _listens(url: str, timeout_s: float) -> bool:
     place = urlsplit(url)
     try:
-        _, writer = await asyncio.open_connection(place.hostname, place.port)
-    except OSError:
+        async with asyncio.timeout(timeout_s):
+            _, writer = await asyncio.open_connection(place.hostname, place.port)
+    except OSError:  # TimeoutError is one
         return False
     writer.transport.abort()
     return True
