@@ -304,6 +304,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--cancel-batch", action="store_true", help="cancel the round's batches, collect what was done, ask nothing"
     )
     add("--base-url", metavar="URL", help="a compatible server; shown and recorded")
+    add("--unisolated", action="store_true", help="let agents start though they could read the answers; recorded")
     add("--dry-run", action="store_true", help="say what would be asked and what it may cost; ask nothing")
     add(
         "--fail-under", metavar="X", type=_share,

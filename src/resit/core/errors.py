@@ -2,6 +2,7 @@
 
     ResitError                 one line, and the mend
     ├── UsageError             a command line that asks for something that is not there
+    │   └── Exposed            agents that could read the answers
     ├── ConfigError            models.toml, .env or a setting of the person's that cannot be used
     │   └── KeyMissing         no key where one is needed
     ├── SuiteError             a suite file that cannot be read at all
@@ -47,6 +48,10 @@ class ResitError(Exception):
 
 class UsageError(ResitError):
     """The command asks for something that is not there."""
+
+
+class Exposed(UsageError):
+    """Agents could read the answers here, and nobody has agreed to that."""
 
 
 class ConfigError(ResitError):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from resit.core.errors import ResitError, RoundError
+from resit.core.errors import Exposed, ResitError, RoundError
 from resit.core.records import Setting
 from resit.tui.choice import Choice, Pick
 from resit.tui.messages import ProgressChanged
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 FOLLOW_S = 0.5
 """How often a round of another process is looked at; it writes its state as often."""
+UNISOLATED = "unisolated"
+"""What a person writes to let agents start that could read the answers."""
 DEMO_PACE = 0.6
 """Share of the recorded seconds that a reply takes in the app: slow enough to watch, fast enough to wait for."""
 
@@ -63,20 +65,48 @@ def prepare(suite: Suite, choice: Choice, round_path: Path | None, *, fresh: boo
     )
 
 
-def start(app: ResitApp, prepared: Prepared, suite: Suite) -> bool:
-    """Start a prepared round and go to the live screen; says why when it cannot."""
+def start(app: ResitApp, prepared: Prepared, suite: Suite, begun: Callable[[], None] = lambda: None) -> None:
+    """Start a prepared round and go to the live screen, after which `begun` is called; says why when it cannot.
+
+    Where agents could read the answers, a person is asked first, and has to write a word.
+    """
     if app.session.running:
         app.say("A round runs already: ctrl+l goes to it. Stop it first, or wait for its end.", severity="warning")
-        return False
+        return
+    exposed = next((problem.error for problem in prepared.problems if isinstance(problem.error, Exposed)), None)
+    if exposed is not None:
+        _ask_unisolated(app, prepared, suite, exposed, begun)
+    else:
+        _start(app, prepared, suite, begun)
+
+
+def _ask_unisolated(
+    app: ResitApp, prepared: Prepared, suite: Suite, exposed: Exposed, begun: Callable[[], None]
+) -> None:
+    from resit.tui.screens.confirm import LineScreen
+
+    def written(word: str | None) -> None:
+        if word is None:
+            return
+        if word.strip().lower() == UNISOLATED:
+            _start(app, prepared.unisolated(), suite, begun)
+        else:
+            app.say("Nothing was started.")
+
+    title = f"{exposed.message}. Write {UNISOLATED} to start nevertheless: the round's note will say so."
+    app.push_screen(LineScreen(title[:1].upper() + title[1:], placeholder=UNISOLATED), written)
+
+
+def _start(app: ResitApp, prepared: Prepared, suite: Suite, begun: Callable[[], None]) -> None:
     try:
         runner = prepared.start(app.session.emit)
     except ResitError as error:
         app.say(str(error), severity="error")
-        return False
+        return
     app.start_round(Begun(runner), suite, runner.store.path)
+    begun()
     if getattr(app.screen, "GROUP", "") != "live":
         app.open("live")
-    return True
 
 
 def go_on(app: ResitApp, path: Path) -> None:

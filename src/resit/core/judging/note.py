@@ -29,7 +29,7 @@ from resit.core.judging.markdown import code, fenced, inline, table
 from resit.core.judging.rule_words import edit_sentence, rules_sentence
 from resit.core.judging.sheet import Miss, Sheet, moment
 from resit.core.judging.wording import dollars
-from resit.core.rounds.plan import PlannedSetting
+from resit.core.rounds.plan import PlannedSetting, RoundPlan
 from resit.core.rounds.store import RoundStore
 from resit.core.rule import digest
 
@@ -219,13 +219,23 @@ def _how_scored(sheet: Sheet) -> list[str]:
         cause = f", after the run {code(edit.run)}" if edit.run else ""
         word = f": {inline(edit.note)}" if edit.note else ""
         lines.append(f"- {moment(edit.at)}: {code(edit.question)} {inline(edit_sentence(edit), 300)}{cause}{word}")
-    return [*lines, "", *_endpoints(plan.settings), ""]
+    return [*lines, "", *_endpoints(plan.settings), *_isolation(plan), ""]
 
 
 def _endpoints(settings: Sequence[PlannedSetting]) -> list[str]:
     places = dict.fromkeys((item.endpoint, item.endpoint_source) for item in settings)
     named = [code(at) + ("" if source in ("default", "recorded") else f" (from {source})") for at, source in places]
     return [f"Asked at {', '.join(named)}."]
+
+
+def _isolation(plan: RoundPlan) -> list[str]:
+    """Whether agents could have read the answers; nothing for a round without agents."""
+    if plan.isolation is None:
+        return []
+    if plan.unisolated:
+        return ["", "**Agents could read the answers**, and were started nevertheless (`--unisolated`)."]
+    said = f"Agents ran under {plan.isolation}; a marker planted with the answers could not be read from inside."
+    return ["", said]
 
 
 def _settings(sheet: Sheet) -> list[str]:

@@ -2,21 +2,42 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
+from resit.core.agents.canary import plant, readable_from
 from resit.core.agents.command_client import CommandClient, Ground
-from resit.core.agents.jail import hidden_areas
+from resit.core.agents.jail import best_isolation, hidden_areas
 from resit.core.agents.presets import entry_of
 from resit.core.agents.verify import CodeKey, code_key
 from resit.core.config import ModelEntry, ModelsFile
+from resit.core.rounds.exposed import Shelter
 from resit.core.rounds.hindered import Means
 from resit.core.rounds.plan import COMMAND, Plan, RoundPlan
 
 
-def make_agents(plan: Plan, means: Means) -> CommandClient | None:
-    """Who asks all agents of a round; None when it has none."""
-    if all(planned.setting.provider != COMMAND for planned in plan.round.settings):
+def make_agents(plan: Plan, means: Means, barred: Container[str]) -> CommandClient | None:
+    """Who asks all agents of a round; None when it has none that may start.
+
+    A marker is planted for this round, and once more it is looked whether it can be read from inside.
+
+    Raises:
+        Exposed: It can, and nobody agreed to that.
+    """
+    settings = [planned.setting for planned in plan.round.settings if planned.setting.provider == COMMAND]
+    if all(setting.label in barred for setting in settings):
         return None
-    ground = Ground(hidden=hidden_areas(plan.suite, cwd=means.cwd), code_keys=_code_keys(plan))
-    return CommandClient(_told(means.models_file, plan.round), ground, environ=means.environ)
+    hidden, isolation = hidden_areas(plan.suite, cwd=means.cwd), best_isolation()
+    canary = plant(plan.suite)
+    try:
+        accepted = means.shelter is not None and means.shelter.accepted
+        error = Shelter(isolation, readable_from(canary, isolation, hidden), accepted).error
+        if error is not None:
+            raise error
+        ground = Ground(hidden, isolation, canary, _code_keys(plan))
+        return CommandClient(_told(means.models_file, plan.round), ground, environ=means.environ)
+    except BaseException:
+        canary.remove()
+        raise
 
 
 def _code_keys(plan: Plan) -> dict[str, CodeKey]:

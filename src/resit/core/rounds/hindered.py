@@ -13,9 +13,11 @@ from resit.core.calling.providers import key_for
 from resit.core.config import Endpoint, ModelsFile
 from resit.core.errors import ResitError, Unpriced, UsageError
 from resit.core.records import Setting
+from resit.core.rounds.exposed import Shelter
 from resit.core.rounds.plan import COMMAND, PlannedSetting, RoundPlan
 from resit.core.rounds.planned import RECORDED
 from resit.core.spend.prices import how_to_price
+from resit.core.suite import Suite
 
 BATCHED = "anthropic"
 """The provider that takes batches."""
@@ -51,16 +53,25 @@ class Means:
     """Stands in for the process's environment."""
     models_file: ModelsFile = field(default_factory=ModelsFile)
     """The person's models, for the commands of agents."""
+    shelter: Shelter | None = None
+    """What keeps agents away from the keys; None without agents."""
 
 
-def find_problems(plan: RoundPlan, means: Means) -> tuple[Problem, ...]:
+def find_problems(plan: RoundPlan, suite: Suite, means: Means) -> tuple[Problem, ...]:
     """The settings of `plan` that cannot start."""
-    found = ((planned.setting, _cannot_start(planned, plan, means)) for planned in plan.settings)
+    found = ((planned.setting, _cannot_start(planned, plan, suite, means)) for planned in plan.settings)
     return tuple(Problem(setting, error) for setting, error in found if error is not None)
 
 
-def _cannot_start(planned: PlannedSetting, plan: RoundPlan, means: Means) -> ResitError | None:
+def _cannot_start(planned: PlannedSetting, plan: RoundPlan, suite: Suite, means: Means) -> ResitError | None:
     setting, endpoint = planned.setting, means.endpoints[planned.setting.label]
+    code = sum(question.workspace is not None for question in plan.questions(suite))
+    if code and setting.provider not in (COMMAND, RECORDED):
+        what = "1 question has" if code == 1 else f"{code} questions have"
+        return UsageError(
+            f"{what} a workspace, which only a command-line agent can work in",
+            hint="name an agent with -m, or leave such questions out with --only",
+        )
     if plan.cap_usd is not None and planned.price is None:
         return Unpriced(
             f"{setting.model} has no price, so a cap cannot hold it",
@@ -75,7 +86,8 @@ def _cannot_start(planned: PlannedSetting, plan: RoundPlan, means: Means) -> Res
     if setting.provider == RECORDED:
         return UsageError("recorded replies are played by resit demo", hint="name a model that can be asked")
     if setting.provider == COMMAND:
-        return cannot_run(setting, means.models_file, means.environ)
+        error = cannot_run(setting, means.models_file, means.environ)
+        return error or (means.shelter.error if means.shelter is not None else None)
     try:
         key_for(endpoint, means.cwd, means.environ)
     except ResitError as error:

@@ -11,7 +11,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from resit.core.records import Frozen, Request, RunRecord, Setting, run_key
+from resit.core.records import Frozen, Isolation, Request, RunRecord, Setting, run_key
 from resit.core.rule import digest
 from resit.core.scoring.grade import unfair
 from resit.core.scoring.work import verify_rule
@@ -73,6 +73,10 @@ class RoundPlan(Frozen):
     """Calls in flight per pool."""
     agents: int = Field(default=2, ge=1)
     """Command-line agents at work at a time."""
+    isolation: Isolation | None = None
+    """What keeps agents away from the keys; None without agents."""
+    unisolated: bool = False
+    """True when they could read the keys, and a person let them start nevertheless."""
     batch: bool = False
     """Asked in batches, at the batch price."""
     versions: dict[str, str] = Field(default_factory=dict)

@@ -146,6 +146,7 @@ def _going_on(new: RoundPlan, former: RoundPlan, wish: Wish) -> RoundPlan:
             "serial": former.serial if wish.serial is None else wish.serial,
             "concurrency": wish.concurrency or former.concurrency,
             "agents": wish.concurrency or former.agents,
+            "unisolated": former.unisolated,
             "versions": former.versions | new.versions,
         }
     )

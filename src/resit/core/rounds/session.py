@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -17,11 +18,12 @@ from resit.core.records import Setting
 from resit.core.rounds.batch_book import BatchNote, open_batches
 from resit.core.rounds.batch_room import PollPace
 from resit.core.rounds.clock import Clock
+from resit.core.rounds.exposed import find_shelter
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.hindered import Means, Problem, find_problems
 from resit.core.rounds.outfit import Emit
 from resit.core.rounds.past import past_calls
-from resit.core.rounds.plan import Plan, PlannedSetting, RoundPlan
+from resit.core.rounds.plan import COMMAND, Plan, PlannedSetting, RoundPlan
 from resit.core.rounds.planned import RECORDED, Sources, plan_round, plan_settings
 from resit.core.rounds.shelf import OpenedRound, RoundSummary, list_rounds, open_round
 from resit.core.rounds.starting import AnyRunner, Parts, plan_against, start_round
@@ -87,6 +89,8 @@ class Prepared:
             notes.append("one run proves nothing about variance")
         if not self.round.serial and any(endpoint.local for endpoint in self._parts.means.endpoints.values()):
             notes.append("a server on this machine lets calls wait in line, and seconds count that; --serial does not")
+        if self._parts.means.shelter is not None:
+            notes.append(self._parts.means.shelter.said)
         notes += (f"{result.why}: it will be set aside and asked again" for result in self._parts.damaged)
         return tuple(notes)
 
@@ -96,6 +100,16 @@ class Prepared:
         prices = {planned.setting.label: planned.price for planned in self.round.settings}
         calls = [PlannedCall(j.question.id, j.setting, j.request, prices[j.setting.label]) for j in self.plan.jobs]
         return estimate(calls, self._parts.past)
+
+    def unisolated(self) -> Prepared:
+        """The same, agents being allowed to start though they could read the answers."""
+        shelter = self._parts.means.shelter
+        if shelter is None:
+            return self
+        shelter = replace(shelter, accepted=True)
+        parts = replace(self._parts, means=replace(self._parts.means, shelter=shelter))
+        plan = replace(self.plan, round=shelter.recorded(self.plan.round))
+        return Prepared(plan, self.store, parts, find_problems(plan.round, plan.suite, parts.means))
 
     def start(self, emit: Emit) -> AnyRunner:
         """Take the round's lock, write its plan, and hand over the runner, whose `run` makes the calls.
@@ -133,6 +147,7 @@ def prepare_round(
     policy: RetryPolicy | None = None,
     batch: bool | None = None,
     poll: PollPace | None = None,
+    unisolated: bool = False,
 ) -> Prepared:
     """Put a round together, or find the one that goes on, without writing or calling anything.
 
@@ -161,6 +176,7 @@ def prepare_round(
         policy: When a failed call is tried again.
         batch: In batches, at the batch price. None: as the round says.
         poll: How often a batch is looked at.
+        unisolated: Let agents start though they could read the answers.
 
     Raises:
         UsageError: A setting, question or round that is not there.
@@ -168,7 +184,7 @@ def prepare_round(
         RoundError: The round cannot be read.
     """
     folder, clock = rounds_dir or default_rounds_dir(), clock or Clock()
-    wish = Wish(tuple(settings), repeats, cap_usd, serial, concurrency, tuple(only), round, batch)
+    wish = Wish(tuple(settings), repeats, cap_usd, serial, concurrency, tuple(only), round, batch, unisolated)
     sources = Sources(
         models_file if models_file is not None else load_models_file(), base_url, clients, environ, clock.now()
     )
@@ -182,9 +198,13 @@ def prepare_round(
         mend = "--batch collects them, --cancel-batch cancels them"
         raise UsageError(f"round {round_plan.id} {_out_said(out)}", hint=mend)
     models = known_models(sources.models_file, now=sources.now)
+    shelter = None if COMMAND in (clients or {}) else find_shelter(suite, planned, cwd or Path.cwd())
+    if shelter is not None:
+        shelter = replace(shelter, accepted=unisolated)
+        round_plan = shelter.recorded(round_plan)
     parts = Parts(
         rounds_dir=folder,
-        means=Means(clients, endpoints, models, cwd or Path.cwd(), environ, sources.models_file),
+        means=Means(clients, endpoints, models, cwd or Path.cwd(), environ, sources.models_file, shelter),
         clock=clock,
         rng=rng or random.Random(),
         ledger=ledger if ledger is not None else Ledger(),
@@ -198,7 +218,7 @@ def prepare_round(
     keeper = GradedRound(store) if store is not None else None
     plan, graded = plan_against(keeper, suite, round_plan, parts.again, parts.only)
     parts.damaged = graded.damaged if graded is not None else ()
-    return Prepared(plan, store, parts, find_problems(round_plan, parts.means))
+    return Prepared(plan, store, parts, find_problems(round_plan, suite, parts.means))
 
 
 def _out_said(out: Sequence[BatchNote]) -> str:

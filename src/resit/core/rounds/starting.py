@@ -35,8 +35,8 @@ from resit.core.spend.ledger import Ledger
 from resit.core.spend.prices import PastCall
 from resit.core.suite import Suite
 
-AFTER_S = 300.0
-"""How long an agent's run may go on after its limit: until it is ended and its work verified."""
+AFTER_S = 60.0
+"""How long an agent's run may go on after its limit, until it is ended, besides what verifying its work takes."""
 
 
 @dataclass(slots=True)
@@ -113,7 +113,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
     )
     if round_plan.batch:
         return BatchRunner(outfit, _batches(round_plan, parts.means, barred), parts.poll)
-    return Runner(outfit, call_limit_s=_call_limit_s(round_plan, parts.means))
+    return Runner(outfit, call_limit_s=_call_limit_s(plan, parts.means))
 
 
 def _as_fault(error: ResitError) -> Fault:
@@ -135,16 +135,20 @@ def _budget(plan: Plan, graded: Graded, store: RoundStore) -> Budget:
     return budget
 
 
-def _call_limit_s(plan: RoundPlan, means: Means) -> float:
-    """The longest that a call may take: an agent ends itself at its own limit, and then needs a moment."""
-    agents = [p.setting.model for p in plan.settings if p.setting.provider == COMMAND]
-    return max([CALL_LIMIT_S, *(entry_of(model, means.models_file).timeout_s + AFTER_S for model in agents)])
+def _call_limit_s(plan: Plan, means: Means) -> float:
+    """The longest that a call may take: an agent ends itself at its own limit, and then its work is verified.
+
+    That may take twice its time, once for the work and once for the untouched workspace.
+    """
+    agents = [p.setting.model for p in plan.round.settings if p.setting.provider == COMMAND]
+    after_s = AFTER_S + 2 * max((q.verify_seconds for q in plan.suite.asked if q.verify), default=0)
+    return max([CALL_LIMIT_S, *(entry_of(model, means.models_file).timeout_s + after_s for model in agents)])
 
 
 def _clients(wish: Plan, means: Means, barred: Mapping[str, Fault]) -> dict[str, Client]:
     """Who asks, by setting label; settings of one provider, server and key share a client, and so do all agents."""
     given, plan = means.clients or {}, wish.round
-    agents = None if COMMAND in given else make_agents(wish, means)
+    agents = None if COMMAND in given else make_agents(wish, means, barred)
     made: dict[tuple[str, Endpoint], Client] = {}
     found: dict[str, Client] = {}
     for planned in plan.settings:

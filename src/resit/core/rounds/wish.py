@@ -34,6 +34,8 @@ class Wish:
     """Id or path of a round to go on with, `last`, or `new`."""
     batch: bool | None = None
     """In batches, at the batch price."""
+    unisolated: bool = False
+    """Agents may start though they could read the answers."""
 
 
 def check_wish(suite: Suite, wish: Wish) -> None:

@@ -181,9 +181,12 @@ class SetupScreen(ResitScreen):
             self._start_when_planned = True
         elif not self._prepared.plan.jobs:
             self.say("Nothing is owed: + adds runs, n starts a new round.")
-        elif starting.start(self.resit, self._prepared, self._suite):
-            # A started round has written its plan: coming back here plans what is left of it.
-            self._prepared = None
+        else:
+            starting.start(self.resit, self._prepared, self._suite, self._begun)
+
+    def _begun(self) -> None:
+        """A started round has written its plan: coming back here plans what is left of it."""
+        self._prepared = None
 
     def on_screen_resume(self) -> None:
         """Back from a round: what is owed has changed."""

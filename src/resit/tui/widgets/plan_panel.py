@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from resit.core.errors import Exposed
 from resit.core.printable import one_line
 from resit.tui.choice import Choice
 from resit.tui.figures import count, money, short_setting, when
@@ -175,6 +176,8 @@ def _problems(prepared: Prepared) -> list[Entry]:
     entries.append(_entry(""))
     if not prepared.plan.jobs:
         return [*entries, _entry("", "Nothing is owed: every run is there. + adds runs, n starts a new round.")]
+    if not prepared.startable and all(isinstance(problem.error, Exposed) for problem in prepared.problems):
+        return [*entries, _entry("", ("enter", "bold $primary"), " asks whether agents may start nevertheless")]
     if not prepared.startable:
         return [*entries, ("", Content.styled("Nothing can start.", "$error"))]
     others = " · n a new round instead" if prepared.resumes else ""
