@@ -54,6 +54,8 @@ class MockBatches:
         """What the next looks at a batch meet."""
         self.cut_results = 0
         """How many of the next results break off in the middle."""
+        self.hook: Callable[[str], None] = lambda moment: None
+        """Told of every moment at which a client could die: `create`, `made`, `poll`, `results`."""
         self.made: dict[str, MockBatch] = {}
         self.largest_bytes = 0
 
@@ -78,6 +80,7 @@ class MockBatches:
         self._work(batch)
         match method, parts[1:]:
             case "GET", []:
+                self.hook("poll")
                 if self.polls:
                     met = self.polls.popleft()
                     return "reset" if met == "reset" else _error(met.status, met.type, met.message)
@@ -85,10 +88,12 @@ class MockBatches:
                 if not batch.ended:
                     batch.canceled, batch.ends_s = True, 0.0
             case "GET", ["results"]:
+                self.hook("results")
                 return self._results(batch)
         return _json(200, self._page(batch, base))
 
     def _create(self, key: str | None, body: bytes, base: str) -> Response:
+        self.hook("create")
         met = self.creates.popleft() if self.creates else None
         if isinstance(met, Failure):
             return _error(met.status, met.type, met.message)
@@ -105,6 +110,7 @@ class MockBatches:
             f"msgbatch_{len(self.made) + 1:04d}", requests, key, datetime.now(UTC), time.monotonic() + self.stay_s
         )
         self.made[batch.id] = batch
+        self.hook("made")
         return "reset" if met == "lost" else _json(200, self._page(batch, base))
 
     def _list(self, query: str, base: str) -> Response:
@@ -175,7 +181,7 @@ def _result(model: str, turn: Turn) -> dict[str, Any]:
         case "expired" | "canceled":
             return {"type": turn}
         case "empty" | "cut_off":
-            answer = Answer("half an answer" if turn == "cut_off" else "", stop_reason="max_tokens")
+            answer = Answer("half an answer", stop_reason="max_tokens") if turn == "cut_off" else Answer("")
             return {"type": "succeeded", "message": whole_message(model, answer)}
         case _:
             return {"type": "errored", "error": {"type": "error", "error": {"type": "api_error", "message": turn}}}
