@@ -165,6 +165,13 @@ def test_the_last_attempt_is_the_last() -> None:
     assert RetryPolicy(max_attempts=3).delay_s(fault, 3, random.Random(1)) is None
 
 
+def test_a_timeout_after_a_quarter_of_an_hour_is_final_at_once() -> None:
+    policy, rng = RetryPolicy(), random.Random(1)
+    assert policy.delay_s(Fault(kind="timeout", said="", seconds=899.0), 1, rng) is not None
+    assert policy.delay_s(Fault(kind="timeout", said="", seconds=1500.0), 1, rng) is None
+    assert policy.delay_s(Fault(kind="dropped", said="", seconds=1500.0), 1, rng) is not None
+
+
 def test_a_second_timeout_is_final() -> None:
     fault = Fault(kind="timeout", said="")
     assert RetryPolicy().delay_s(fault, 1, random.Random(1)) is not None

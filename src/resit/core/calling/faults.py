@@ -167,12 +167,15 @@ class RetryPolicy:
     """The longest a run waits for a server; one that asks for more is given up, and stays owed."""
     max_timeouts: int = 2
     """Calls after which a timeout is final: each took all the time it had, and may be billed."""
+    long_timeout_s: float = 900.0
+    """A timeout after this long is final at once: agents have had their time by then."""
 
     def delay_s(self, fault: Fault, attempt: int, rng: random.Random) -> float | None:
         """Seconds to wait after attempt number `attempt` (from 1) failed; None: give up."""
         if fault.kind not in RETRIED or attempt >= self.max_attempts:
             return None
-        if fault.kind == "timeout" and attempt >= self.max_timeouts:
+        long = (fault.seconds or 0.0) >= self.long_timeout_s
+        if fault.kind == "timeout" and (long or attempt >= self.max_timeouts):
             return None
         asked_for = fault.retry_after_s or 0.0
         if asked_for > self.max_wait_s:

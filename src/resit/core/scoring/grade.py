@@ -149,7 +149,18 @@ def grade_attempt(question: Question, record: RunRecord, attempt: Attempt | None
     if unverified:
         return _unsettled(question, "error", unverified, attempt)
     work = verified_work(attempt.reply) if question.verify_digest else None
-    return _graded_safely(question, attempt.reply.text, attempt.asked, work)
+    found = _graded_safely(question, attempt.reply.text, attempt.asked, work)
+    denied = _denied(attempt.reply)
+    if found.outcome == "miss" and denied and not (work is not None and work.changed):
+        # It may be wrong for want of a tool, and that is nobody's lack of ability.
+        why = f"it was refused {denied}, which it may have needed; a verdict settles it"
+        return _unsettled(question, "blocked", why, attempt)
+    return found
+
+
+def _denied(reply: Reply) -> str:
+    """The tools that an agent was refused, as a part of a sentence; empty when none."""
+    return ", ".join(dict.fromkeys(reply.agent.denied)) if reply.agent is not None else ""
 
 
 _SAID: Final[dict[Stop | Literal["empty"], str]] = {
@@ -166,6 +177,9 @@ def _stop_sentence(outcome: Outcome, reply: Reply) -> str:
     """Why a reply is no fair answer, in words."""
     if outcome == "void" and reply.agent is not None:
         return f"void: key seen ({reply.agent.key_seen})"
+    if reply.agent is not None and reply.stop == "cut_off" and reply.stop_detail:
+        # A budget, a number of turns or a length; a token limit is only one of them.
+        return f"cut off: {reply.stop_detail}"
     said = _SAID["empty" if outcome == "empty" else reply.stop]
     return f"{said} ({reply.stop_detail})" if reply.stop_detail else said
 
