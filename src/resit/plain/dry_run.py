@@ -57,7 +57,10 @@ def _print_money(prepared: Prepared, expected: Estimate) -> None:
     if expected.unpriced:
         say(one_line(f"no price for {', '.join(expected.unpriced)}: models.toml in the settings folder takes one"))
     minutes = expected.minutes(1 if prepared.round.serial else prepared.round.concurrency)
-    say("time     no history" if minutes is None else f"time     {minutes[0]:.1f} to {minutes[1]:.1f} minutes")
+    if prepared.round.batch:
+        say("time     in batches: within a day, mostly within an hour")
+    else:
+        say("time     no history" if minutes is None else f"time     {minutes[0]:.1f} to {minutes[1]:.1f} minutes")
     if prepared.round.cap_usd is not None:
         say(f"cap      {dollars(prepared.round.cap_usd)}, earlier starts of the round included")
 

@@ -34,6 +34,7 @@ class Choice:
     repeats: int = 2
     cap_usd: Decimal | None = DEFAULT_CAP
     serial: bool = False
+    batch: bool = False
 
     @property
     def settings(self) -> tuple[Setting, ...]:
@@ -80,6 +81,7 @@ class Choice:
             "repeats": self.repeats,
             "cap_usd": "" if self.cap_usd is None else str(self.cap_usd),
             "serial": self.serial,
+            "batch": self.batch,
         }
 
 
@@ -97,6 +99,7 @@ def recalled(table: object, suite: Suite) -> Choice:
         repeats=repeats if isinstance(repeats, int) and 1 <= repeats <= MAX_REPEATS else start.repeats,
         cap_usd=parse_cap(str(table.get("cap_usd", ""))) if "cap_usd" in table else start.cap_usd,
         serial=table.get("serial") is True,
+        batch=table.get("batch") is True,
     )
 
 

@@ -15,7 +15,7 @@ from resit.tui.looks import MISS, PASS, UNSETTLED
 from resit.tui.widgets.progress_rows import Figures, spark
 
 if TYPE_CHECKING:
-    from resit.core.rounds.events import RoundEnded
+    from resit.core.rounds.events import BatchSeen, RoundEnded
     from resit.core.rounds.progress import Flight, Progress, SettingProgress
 
 NEWS_LIMIT_S = 90.0
@@ -55,11 +55,13 @@ def status_line(progress: Progress, now: datetime) -> Content:
     """Top right: what is out, what waits, how long it will take."""
     if progress.ended is not None:
         return Content.styled(f"ended · {progress.done:,} of {progress.planned:,}", "$text-muted")
-    parts = [f"{progress.sending} in flight"]
+    parts = [f"{progress.in_batches:,} in batches" if progress.batches else f"{progress.sending} in flight"]
     if progress.waiting:
         parts.append(count(progress.waiting, "retry", "retries"))
     if progress.paused:
         return Content.styled(" · ".join(["PAUSED", *parts]), "$warning")
+    if progress.batches:
+        return Content(" · ".join(parts))
     left = progress.left_s(now)
     parts.append("ETA –" if left is None else f"ETA {clock(left)}")
     return Content(" · ".join(parts))
@@ -92,8 +94,11 @@ def money_line(progress: Progress, now: datetime, per_minute: Sequence[float]) -
 
 def waiting_lines(progress: Progress, now: datetime) -> Content:
     """What waits, until when and why; what has been silent too long. Empty when all is well."""
+    lines = [_batch_line(batch) for batch in progress.batches[:_NAMED]]
+    if len(progress.batches) > _NAMED:
+        lines.append(Content.styled(f"   and {len(progress.batches) - _NAMED} more batches", "$text-muted"))
     waiting = [flight for flight in progress.flights.values() if flight.state == "waiting"]
-    lines = [Content.styled(_waits(flight), "$warning") for flight in waiting[:_NAMED]]
+    lines += [Content.styled(_waits(flight), "$warning") for flight in waiting[:_NAMED]]
     if len(waiting) > _NAMED:
         lines.append(Content.styled(f"   and {len(waiting) - _NAMED} more wait", "$text-muted"))
     lines += [
@@ -101,6 +106,12 @@ def waiting_lines(progress: Progress, now: datetime) -> Content:
         for flight in progress.overdue(now, NEWS_LIMIT_S)[:_NAMED]
     ]
     return Content("\n").join(lines)
+
+
+def _batch_line(batch: BatchSeen) -> Content:
+    again = f" · looked at again {batch.next_at.astimezone():%H:%M:%S}" if batch.next_at else ""
+    line = Content(f" {batch.said}") + Content.styled(again, "$text-muted")
+    return line.stylize("$warning") if batch.state in ("looked for", "lost") else line
 
 
 def _waits(flight: Flight) -> str:

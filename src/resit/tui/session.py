@@ -124,6 +124,13 @@ class Session:
         if self._runner is not None:
             self._runner.resume()
 
+    def cancel_batches(self) -> None:
+        """Cancel what is out in batches; what is done by then is still taken in."""
+        from resit.core.rounds.batch_runner import BatchRunner
+
+        if isinstance(self._runner, BatchRunner):
+            self._runner.cancel()
+
     def watch(self, key: str | None) -> None:
         """Stream one run's reply as it comes; None follows none."""
         self.watched = key

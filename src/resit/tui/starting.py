@@ -60,6 +60,7 @@ def prepare(suite: Suite, choice: Choice, round_path: Path | None, *, fresh: boo
         choice.repeats,
         cap_usd=choice.cap_usd,
         serial=choice.serial,
+        batch=choice.batch,
         round=NEW if fresh else str(round_path) if round_path else None,
         clients=clients_for(settings),
     )
@@ -147,6 +148,7 @@ def choice_of(path: Path, start: Choice) -> Choice:
         repeats=plan.repeats,
         cap_usd=plan.cap_usd,
         serial=plan.serial,
+        batch=plan.batch,
     )
 
 

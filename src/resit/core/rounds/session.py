@@ -195,7 +195,7 @@ def prepare_round(
     planned, endpoints = plan_settings(wish, former, sources)
     round_plan = plan_round(suite, former, planned, wish, sources.now)
     if out and not round_plan.batch:
-        mend = "--batch collects them, --cancel-batch cancels them"
+        mend = "go on in batches (--batch; b in Set up) to collect them, or cancel them with --cancel-batch"
         raise UsageError(f"round {round_plan.id} {_out_said(out)}", hint=mend)
     models = known_models(sources.models_file, now=sources.now)
     shelter = None if COMMAND in (clients or {}) else find_shelter(suite, planned, cwd or Path.cwd())

@@ -256,9 +256,17 @@ class LiveScreen(ResitScreen):
             choices = [("x", "stop", "stop now: what came back is saved"), ("c", "", "carry on")]
             left = self._progress.left if self._progress else 0
             about = f"{left:,} runs are still to do; the same round goes on with them later."
+            if self._progress is not None and self._progress.batches:
+                choices.insert(1, ("k", "cancel", "cancel the batches: only what is done by then comes back"))
+                about = (
+                    f"{left:,} runs are still to do. Batches go on at the server, and the round collects them later."
+                )
             self.app.push_screen(ChoiceScreen("Stop this round?", choices, about=about), self._stop)
 
     def _stop(self, answer: str | None) -> None:
+        if answer == "cancel":
+            self.resit.session.cancel_batches()
+            self.say("Canceling; what is done by now still comes back.")
         if answer == "stop":
             self.say("Stopping; calls in flight get a few seconds to come back.")
             self.run_worker(self.resit.session.stop(), group="stop", exit_on_error=False)

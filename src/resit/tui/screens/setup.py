@@ -219,6 +219,11 @@ class SetupScreen(ResitScreen):
         self._change(replace(self._choice, serial=not self._choice.serial))
         self.say("One call at a time." if self._choice.serial else "Several calls at a time.")
 
+    def action_batch(self) -> None:
+        """In batches, or not."""
+        self._change(replace(self._choice, batch=not self._choice.batch))
+        self.say("In batches: half the price, within a day." if self._choice.batch else "Each call by itself.")
+
     def action_variants(self) -> None:
         """The next wording."""
         if not self._suite.variants:

@@ -145,6 +145,8 @@ def _cap(cap: Decimal | None, estimate: Estimate) -> tuple[tuple[str, str], ...]
 
 
 def _time(estimate: Estimate, prepared: Prepared) -> tuple[Words, ...]:
+    if prepared.round.batch:
+        return "within a day, mostly within an hour", " · in batches, at half price", (" (b)", "$text-muted")
     at_a_time = 1 if prepared.round.serial else prepared.round.concurrency
     pace = "one at a time" if prepared.round.serial else f"{at_a_time} at a time"
     return _span(estimate, at_a_time), f" · {pace}", (" (s)", "$text-muted")
