@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,7 @@ from resit.core.paths import cache_dir
 FORMAT = 1
 """Changes whenever a reader, a row or the table of kinds does: what another version kept is read anew."""
 
+_TICK_NS = 100_000_000
 _TABLE = """CREATE TABLE IF NOT EXISTS logs (
     path TEXT PRIMARY KEY, size INTEGER, modified_ns INTEGER, device INTEGER, inode INTEGER, held BLOB)"""
 
@@ -65,7 +67,9 @@ class LogCache:
 
     def put(self, file: LogFile, held: FileLog) -> None:
         """Keep what was read of `file`."""
-        values = (file.path, file.size, file.modified_ns, file.device, file.inode, _packed(held))
+        # A file that was written a moment ago could change once more within one tick of the disk's clock.
+        settled = time.time_ns() - file.modified_ns > _TICK_NS
+        values = (file.path, file.size, file.modified_ns if settled else None, file.device, file.inode, _packed(held))
         next(self._ask("INSERT OR REPLACE INTO logs VALUES (?, ?, ?, ?, ?, ?)", *values), None)
 
     def _ask(self, words: str, *values: object) -> Iterator[tuple[Any, ...]]:
@@ -88,6 +92,9 @@ def _open(path: Path) -> sqlite3.Connection:
         if base.execute("PRAGMA user_version").fetchone()[0] != FORMAT:
             base.execute("DROP TABLE IF EXISTS logs")
             base.execute(f"PRAGMA user_version = {FORMAT}")
+        # It can be computed again, so nothing waits for the disk, and no second file is made beside it.
+        base.execute("PRAGMA synchronous = OFF")
+        base.execute("PRAGMA journal_mode = MEMORY")
         base.execute(_TABLE)
     except BaseException:
         base.close()

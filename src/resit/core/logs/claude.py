@@ -32,6 +32,9 @@ _SKIPPED = tuple(
     f'"type":{space}"{name}"'.encode() for name in ("attachment", "system", "progress") for space in ("", " ")
 )
 _RESULT = b'"tool_result"'
+_ASIDE_ROW = (b'"isSidechain":true', b'"isSidechain": true')
+_START = 400
+"""Bytes of a row in which its own marks stand, before what it holds."""
 _ENDED = (b'"resolvedModel"', b'"totalToolUseCount"')
 _NOT_TYPED = (
     "<task-notification>", "<local-command-", "<bash-", "[Request interrupted", "Caveat: The messages below",
@@ -69,18 +72,23 @@ class ClaudeReader(Reader):
         elif not _any(_ANSWERED, data):
             asked = _any(_ASKED, data)
             # What tools gave back is most of a log; of it only the ends of delegations matter here.
-            if (asked and _RESULT in data and not _any(_ENDED, data)) or (not asked and _any(_SKIPPED, data)):
+            useless = asked and _RESULT in data and not _any(_ENDED, data) and not self._is_aside(data)
+            if useless or (not asked and _any(_SKIPPED, data)):
                 return
         self._row(parse(data), offset, end)
 
+    def _is_aside(self, data: bytes) -> bool:
+        """True for a row of a sub-agent within a session: by these, older versions link its rows."""
+        return self._own_agent is None and any(data.find(mark, 0, _START) >= 0 for mark in _ASIDE_ROW)
+
     def _row(self, row: Any, offset: int, end: int) -> None:
-        kind = row.get("type") if isinstance(row, dict) else None
+        kind = text_of(row.get("type"), 60) if isinstance(row, dict) else ""
         if kind == "assistant":
             self._assistant(row, offset, end)
         elif kind == "user":
             self._user(row, offset, end)
         elif kind not in BOOKKEEPING:
-            self.unknown(text_of(kind, 60) or "no type")
+            self.unknown(kind or "no type")
 
     # ---- what a person or a model asked --------------------------------------------------------------------------
 

@@ -64,7 +64,7 @@ class CodexReader(Reader):
         if not isinstance(payload, dict):
             self.unknown(text_of(row.get("type"), 60) if isinstance(row, dict) else "no object")
             return
-        match row.get("type"):
+        match text_of(row.get("type"), 60):
             case "session_meta":
                 self._meta(payload)
             case "turn_context":
@@ -75,10 +75,8 @@ class CodexReader(Reader):
                 self._event(payload, row, offset, end)
             case "token_usage_record":
                 self._record(payload, offset, end)
-            case str(kind) if kind in TYPES:
-                pass
-            case kind:
-                self.unknown(text_of(kind, 60) or "no type")
+            case kind if kind not in TYPES:
+                self.unknown(kind or "no type")
 
     def known(self) -> dict[str, Any]:
         """The settings in force."""
@@ -131,8 +129,7 @@ class CodexReader(Reader):
         if at is None:
             self.unknown("message without a time")
             return
-        self._in_turn += 1
-        name = f"{self._turn}:{self._in_turn}" if self._turn else f"{self._session}:{offset}"
+        name = f"{self._turn}:{self._in_turn + 1}" if self._turn else f"{self._session}:{offset}"
         made = Open(
             id=name,
             session=self._session or "",
@@ -148,6 +145,7 @@ class CodexReader(Reader):
             agent=None if self._agent is None else (self._agent[0], self._agent[1], False),
         )
         self.begin(made)
+        self._in_turn += 1
 
     # ---- what came back ------------------------------------------------------------------------------------------
 

@@ -44,13 +44,13 @@ class GeminiReader(Reader):
         self._session = text_of(mark.get("known", {}).get("session")) or self._session
 
     def _message(self, message: dict[str, Any], offset: int, end: int) -> None:
-        kind = message.get("type")
+        kind = text_of(message.get("type"), 60)
         if kind == "user":
             self._asked(message, offset, end)
         elif kind == "gemini":
             self._answered(message, offset, end)
         elif kind not in _QUIET:
-            self.unknown(text_of(kind, 60) or "no type")
+            self.unknown(kind or "no type")
 
     def _asked(self, message: dict[str, Any], offset: int, end: int) -> None:
         text, at, item = message_text(message), time_of(message.get("timestamp")), text_of(message.get("id"))

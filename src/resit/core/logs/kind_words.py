@@ -61,6 +61,8 @@ _POLITE = frozenset({
 _LETTERS = re.compile(r"[^\W\d_][\w'’-]*")
 _MARKUP = re.compile(r"<[^<>]{1,200}>|`[^`]{0,200}`|(?<!\S)\S*[/\\]\S*")
 """Tags, code, addresses and paths: their words say nothing about what is wanted."""
+_COMMAND = re.compile(r"^\s*/([\w:-]+)(?!\S)")
+"""A command of the person's own: its name says what is wanted."""
 _PHRASES = (
     (re.compile(r"\badd (?:up|together|(?:the|these|those|all) (?:numbers|amounts|figures))\b", re.IGNORECASE), "sum"),
     (re.compile(r"\blook (?:for|up)\b", re.IGNORECASE), "find"),
@@ -85,7 +87,7 @@ _BY_TOOLS: tuple[tuple[str, frozenset[str]], ...] = (
 
 def asked_for(prompt: str) -> tuple[str, ...]:
     """The telling words of a prompt's opening, the deciding one first; at most three, none where there is none."""
-    opening_text = _MARKUP.sub(" ", prompt[:OPENING])
+    opening_text = _MARKUP.sub(" ", _COMMAND.sub(r"\1", prompt[:OPENING]))
     for phrase, word in _PHRASES:
         opening_text = phrase.sub(word, opening_text)
     words = [word.lower() for word in _LETTERS.findall(opening_text)]

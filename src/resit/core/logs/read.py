@@ -6,8 +6,10 @@ import os
 import re
 import zipfile
 import zlib
+from codecs import BOM_UTF8
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import PurePath
 from typing import Any, BinaryIO
 
@@ -19,14 +21,16 @@ from resit.core.logs.lines import is_recoded, open_log, parse, read_lines
 from resit.core.logs.plain_lines import PlainReader, prompt_of
 from resit.core.logs.reader import Reader
 from resit.core.logs.records import Tool
-from resit.core.logs.rows import Row
+from resit.core.logs.rows import Row, text_of
 from resit.core.logs.values import BadValue, read_values
 from resit.core.rule import digest
 
+_HEAD = 256
 _ZIP = b"PK\x03\x04"
 _EXPORT = re.compile(r"conversations[\w.-]*\.json", re.IGNORECASE)
 """Names of the files that an export keeps its conversations in: big ones are split and numbered."""
-_SNIFFED = 64 * 1024
+_SNIFFED = 100
+"""Lines that are looked at to tell whose log it is."""
 _TICK = 16 * 1024 * 1024
 _CHECKED = 512
 """Bytes before the mark that must be the same for a file to count as grown and not as another."""
@@ -72,10 +76,14 @@ def read_log(path: str, before: FileLog | None = None, tick: Tick = lambda _: No
         if before is not None and before.mark and _unchanged(stream, before.mark):
             return _read_on(path, before, stream, tick)
     with open_log(path) as stream:
-        head = stream.read(_SNIFFED)
+        head = stream.read(_HEAD)
         if head.startswith(_ZIP):
             return _read_zip(path, stream, tick)
-    tool, by_line = sniff(head, path)
+    # An export is often a single line, which would be too long for one.
+    tool, by_line = "jsonl", False
+    if not head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
+        with open_log(path) as stream:
+            tool, by_line = sniff(stream, path)
     with open_log(path) as stream:
         if not by_line:
             return _whole(_read_values(stream, path, tick=tick), os.fstat(stream.fileno()).st_size)
@@ -84,22 +92,20 @@ def read_log(path: str, before: FileLog | None = None, tick: Tick = lambda _: No
         return _grown(reader, stream, passed)
 
 
-def sniff(head: bytes, path: str) -> tuple[Tool, bool]:
-    """Whose log begins with `head`, and whether it holds a value a line."""
-    stripped = head.removeprefix(b"\xef\xbb\xbf").lstrip()
-    if stripped.startswith(b"["):
-        return "jsonl", False
-    if re.match(rb"\{\s*\n", stripped):
-        return "jsonl", False
-    lines = stripped.splitlines()
-    for line in lines[:-1] if len(lines) > 1 and len(head) == _SNIFFED else lines:
+def sniff(stream: BinaryIO, path: str) -> tuple[Tool, bool]:
+    """Whose log it is, and whether it holds a value a line; the first line that is anybody's decides."""
+    for _, _, line in islice(read_lines(stream), _SNIFFED):
+        if line is None or line.isspace():
+            continue
+        if line.strip() == b"{":
+            return "jsonl", False
         try:
             tool = tool_of(parse(line))
         except ValueError:
             continue
         if tool is not None:
             return tool, tool in _BY_LINE
-    return _by_name(stripped, path)
+    return _by_name(path)
 
 
 def tool_of(value: Any) -> Tool | None:
@@ -114,20 +120,18 @@ def tool_of(value: Any) -> Tool | None:
         return "claude.ai"
     if "mapping" in value:
         return "chatgpt"
-    kind = value.get("type")
+    kind = text_of(value.get("type"))
     if "sessionId" in value or (kind in BOOKKEEPING and ("leafUuid" in value or "messageId" in value)):
         return "gemini" if isinstance(value.get("messages"), list) else "claude-code"
     return "jsonl" if prompt_of(value) is not None else None
 
 
-def _by_name(head: bytes, path: str) -> tuple[Tool, bool]:
-    """For a file whose first lines are damaged or very long."""
+def _by_name(path: str) -> tuple[Tool, bool]:
+    """For a file of which no line says it."""
     name, folders = PurePath(path).name, PurePath(path).parts
-    if b'"chat_messages"' in head or b'"mapping"' in head:
-        return "jsonl", False
     if name.startswith("rollout-") or {"sessions", ".codex"} <= set(folders):
         return "codex", True
-    if name.startswith("agent-") or "projects" in folders or b'"sessionId"' in head:
+    if name.startswith("agent-") or "projects" in folders:
         return "claude-code", True
     return "jsonl", True
 

@@ -96,8 +96,8 @@ class Reader:
     def _keep(self, request: Open) -> None:
         if request.own_run:
             self.own_runs += 1
-        elif request.calls:
+        elif request.calls or request.stub:
             self.finish(request)
             self.rows.append(request.row(self.tool, self.member))
-        elif not request.stub:
+        else:
             self.unanswered += 1

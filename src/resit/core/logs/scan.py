@@ -142,7 +142,8 @@ def _whole(rows: Iterable[tuple[str, Row]]) -> list[tuple[str, Row]]:
     kept = []
     # Originals first; of copies the one with most calls, then the oldest.
     for path, row in sorted(rows, key=lambda each: (each[1].copy, -each[1].calls, each[1].at, each[0], each[1].offset)):
-        if (row.stub and not logged.isdisjoint(row.links)) or (row.copy and row.same in seen):
+        told_elsewhere = row.stub and (not row.spent or not logged.isdisjoint(row.links))
+        if told_elsewhere or (row.copy and row.same in seen):
             continue
         seen.add(row.same)
         kept.append((path, row if row.stub else _completed(row, stubs)))

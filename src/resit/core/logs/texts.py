@@ -5,6 +5,7 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 from resit.core.errors import ResitError
@@ -44,17 +45,20 @@ _MEND = "look through the logs again"
 # ---- stretches of a file ---------------------------------------------------------------------------------------------
 
 
-def _open(place: Place) -> BinaryIO:
+@contextmanager
+def _opened(place: Place) -> Iterator[BinaryIO]:
+    """The file from the stretch's first byte on."""
     if not place.member:
-        return open_log(place.path, place.offset)
-    with zipfile.ZipFile(open_log(place.path)) as archive:
-        # The archive is closed only when the member is, too.
-        return skip(archive.open(place.member), place.offset)  # type: ignore[arg-type]
+        with open_log(place.path, place.offset) as stream:
+            yield stream
+        return
+    with open_log(place.path) as stream, zipfile.ZipFile(stream) as archive, archive.open(place.member) as member:
+        yield skip(member, place.offset)  # type: ignore[arg-type]
 
 
 def _rows(place: Place) -> Iterator[dict[str, Any]]:
     """The JSON objects of a stretch of lines."""
-    with _open(place) as stream:
+    with _opened(place) as stream:
         for _, end, data in read_lines(stream, place.offset):
             if data is not None:
                 try:
@@ -67,9 +71,17 @@ def _rows(place: Place) -> Iterator[dict[str, Any]]:
                 return
 
 
+def _rows_or_value(place: Place) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a stretch, which may be a single one on many lines."""
+    try:
+        yield _value(place)
+    except ValueError:
+        yield from _rows(place)
+
+
 def _value(place: Place) -> dict[str, Any]:
     """The one JSON object of a stretch."""
-    with _open(place) as stream:
+    with _opened(place) as stream:
         value = parse(stream.read(place.end - place.offset))
     return value if isinstance(value, dict) else {}
 
@@ -212,7 +224,7 @@ def _arguments(item: dict[str, Any]) -> object:
 
 def _gemini(request: Request) -> Told:
     prompt, reply, results = "", "", {}
-    for message in (each for row in _rows(request.prompt_at) for each in gemini.messages_of(row)):
+    for message in (each for row in _rows_or_value(request.prompt_at) for each in gemini.messages_of(row)):
         name = message.get("id")
         if message.get("type") == "user" and name == request.prompt_at.item:
             prompt = gemini.message_text(message)
