@@ -20,6 +20,8 @@ class Answer:
     """Laid over the usage that the server makes up."""
     piece_s: float = 0.0
     """Pause between two pieces of the stream."""
+    tool: tuple[str, Mapping[str, Any]] | None = None
+    """A tool it calls, and with what, after its text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,9 @@ def stream_events(model: str, answer: Answer) -> list[bytes]:
         if text:
             events += _block(len(events), kind, text)
     delta = {"stop_reason": answer.stop_reason, "stop_sequence": None, "stop_details": answer.stop_details}
+    if answer.tool is not None:
+        events += _call(len(events), *answer.tool)
+        delta["stop_reason"] = "tool_use"
     events.append(sse("message_delta", {"type": "message_delta", "delta": delta, "usage": usage}))
     events.append(sse("message_stop", {"type": "message_stop"}))
     return events
@@ -121,6 +126,16 @@ def _block(index: int, kind: str, text: str) -> list[bytes]:
     start = {"type": "content_block_start", "index": index, "content_block": {"type": kind, kind: ""}}
     stop = {"type": "content_block_stop", "index": index}
     return [sse("content_block_start", start), *deltas, sse("content_block_stop", stop)]
+
+
+def _call(index: int, name: str, given: Mapping[str, Any]) -> list[bytes]:
+    block = {"type": "tool_use", "id": f"toolu_mock{index}", "name": name, "input": {}}
+    delta = {"type": "input_json_delta", "partial_json": json.dumps(given)}
+    return [
+        sse("content_block_start", {"type": "content_block_start", "index": index, "content_block": block}),
+        sse("content_block_delta", {"type": "content_block_delta", "index": index, "delta": delta}),
+        sse("content_block_stop", {"type": "content_block_stop", "index": index}),
+    ]
 
 
 def sse(name: str, data: object) -> bytes:

@@ -148,6 +148,21 @@ def test_the_quota_and_the_model_are_read_from_codexs_own_log(tmp_path: Path) ->
     assert [(each.window_minutes, each.used_percent) for each in answer.agent.quota] == [(300, 37.5), (10_080, 62.0)]
 
 
+def test_a_command_that_codex_did_not_print_is_taken_from_its_log(tmp_path: Path) -> None:
+    thread = "00000000-0000-4000-8000-000000000001"
+    folder = tmp_path / ".codex/sessions/2026/11/29"
+    folder.mkdir(parents=True)
+    shutil.copy(next((DATA.parent / "logs/codex").rglob(f"rollout-*{thread}.jsonl")), folder)
+    answer = read("codex", (DATA / "codex/success.jsonl").read_text(), place=Place(tmp_path, tmp_path / "a"))
+    assert isinstance(answer, Reply)
+    assert answer.agent is not None
+    assert [(step.kind, step.tool) for step in answer.agent.steps] == [
+        ("tool", "exec_command"), ("result", "exec_command"), ("text", ""),
+    ]  # fmt: skip
+    assert answer.agent.steps[0].text == "cat invoice.txt"
+    assert "alpha 12" in answer.agent.steps[1].text
+
+
 def test_a_log_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
     thread = "00000000-0000-4000-8000-000000000001"
     folder = tmp_path / ".codex/sessions/2026/11/29"

@@ -96,7 +96,7 @@ def test_claude_code_reads_only_and_leaks_nothing_of_the_persons() -> None:
 
 
 def test_an_agent_may_write_and_run_commands_only_where_there_is_a_workspace(tmp_path: Path) -> None:
-    at_work = {"workspace": tmp_path, "workspace_digest": "x"}
+    at_work: dict[str, Any] = {"workspace": tmp_path, "workspace_digest": "x"}
     assert "Read,Glob,Grep,Edit,Write,Bash" in argv("claude-code/m", **at_work)
     assert "--approval-mode yolo" in argv("gemini/m", **at_work)
     assert "--approval-mode default" in argv("gemini/m")

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from resit.core.agents.bounded import Transcript
 from resit.core.agents.outputs.reader import (
     Asking,
     Ended,
@@ -24,6 +25,7 @@ from resit.core.agents.outputs.reader import (
     note,
     parsed,
     reply,
+    rows,
     shown,
     table,
     without_result,
@@ -127,6 +129,12 @@ class CodexReader(EventReader):
             self._retries += 1
         self.transcript.add(note(message))
 
+    def _steps(self, log: list[dict[str, Any]]) -> tuple[Step, ...]:
+        """The transcript, of the log where that tells of more tools: a quick command is not always printed."""
+        printed, logged = self.transcript.steps, _log_steps(log)
+        more = sum(step.kind == "tool" for step in logged) > sum(step.kind == "tool" for step in printed)
+        return logged if more else printed
+
     def _reply(self, ended: Ended, place: Place, stop: Stop, detail: str) -> Reply:
         log = _log_end(place.home, self._thread)
         return reply(
@@ -141,7 +149,7 @@ class CodexReader(EventReader):
             turns=sum(row.get("type") == "token_usage_record" for row in log) or None,
             agent=AgentRun(
                 isolation="none",
-                steps=self.transcript.steps,
+                steps=self._steps(log),
                 denied=tuple(self._denied),
                 exit_code=ended.exit_code,
                 retries=self._retries,
@@ -178,6 +186,33 @@ def _log_end(home: Path, thread: str) -> list[dict[str, Any]]:
             continue
         return [row for line in text.splitlines() if (row := parsed(line)) is not None]
     return []
+
+
+def _log_steps(log: list[dict[str, Any]]) -> tuple[Step, ...]:
+    """What the model said and did, as the log has it."""
+    found, tools = Transcript(), dict[str, str]()
+    for row in log:
+        item = table(row.get("payload")) if row.get("type") == "response_item" else {}
+        match item.get("type"):
+            case "message" if item.get("role") == "assistant":
+                found.add(Step(kind="text", text=_texts(item.get("content"))))
+            case "reasoning":
+                found.add(Step(kind="thinking", text=_texts(item.get("summary"))))
+            case "function_call" | "custom_tool_call" as kind:
+                name, given = (
+                    words(item.get("name")),
+                    words(item.get("arguments" if kind == "function_call" else "input")),
+                )
+                tools[words(item.get("call_id"))] = name
+                found.add(Step(kind="tool", text=shown(parsed(given) or given), tool=name))
+            case "function_call_output" | "custom_tool_call_output":
+                name = tools.get(words(item.get("call_id")), "")
+                found.add(Step(kind="result", text=words(item.get("output")), tool=name))
+    return found.steps
+
+
+def _texts(blocks: object) -> str:
+    return "\n".join(words(table(block).get("text")) for block in rows(blocks))
 
 
 def _model(log: list[dict[str, Any]]) -> str:
