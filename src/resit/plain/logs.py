@@ -34,6 +34,7 @@ from resit.core.logs.records import BY, LogIndex, ScanProgress, Sum, Summary
 from resit.core.logs.scan import scan
 from resit.core.logs.summary import summarise
 from resit.core.logs.when import end_of, start_of
+from resit.core.printable import one_line
 from resit.plain.text import jsonable, note, plural, say, say_json, table
 
 HANDLERS: dict[str, Callable[[Sequence[str]], int]] = {}
@@ -59,7 +60,7 @@ def main(args: argparse.Namespace) -> int:
         say_json(as_json(index, summary))
         return 0
     if not index.requests:
-        say(_nothing(index))
+        say(one_line(_nothing(index)))
         return 0
     if args.by:
         _print(args.by, _sums(summary, args.by), None)
@@ -128,9 +129,9 @@ def _head(index: LogIndex, summary: Summary) -> None:
     first, last = index.requests[0].when.astimezone(), index.requests[-1].when.astimezone()
     delegated = f" and {plural(total.delegations, 'delegation')} to sub-agents" if total.delegations else ""
     say(f"{plural(total.requests, 'request')}{delegated}, {day(first)} to {day(last)}")
-    say(f"cost         {_cost(total)}{_missing(total)}")
+    say(one_line(f"cost         {_cost(total)}{_missing(total)}"))
     if index.price_notes:
-        say(f"prices       {', '.join(index.price_notes)}")
+        say(one_line(f"prices       {named(index.price_notes, 3)}"))
     say(f"no level     {percent(summary.no_effort_share)} set no effort ({total.no_effort:,} of {total.count:,})")
 
 
@@ -163,7 +164,7 @@ def _candidates(summary: Summary) -> None:
     if not summary.candidates:
         return
     say()
-    say(f"Most asked of {summary.dearest}, the dearest model in use: would a cheaper one do?")
+    say(one_line(f"Most asked of {summary.dearest}, the dearest model in use: would a cheaper one do?"))
     head = ("kind", "times", "share", "cost", "no level", "because")
     rows = [
         (each.kind, f"{each.count:,}", percent(each.share),
@@ -206,13 +207,17 @@ def _notes(index: LogIndex) -> None:
         note(f"{unread.path} was not read: {unread.reason}")
     if len(index.unread) > _UNREAD_SHOWN:
         note(f"{plural(len(index.unread) - _UNREAD_SHOWN, 'more file')} could not be read; --json names all of them")
-    if index.damaged_lines:
-        note(f"{plural(index.damaged_lines, 'line')} of the logs cannot be read and are in no sum")
-    if index.long_lines:
-        note(f"{plural(index.long_lines, 'line')} of the logs are too long to be read and are in no sum")
+    if count := index.damaged_lines:
+        note(f"{plural(count, 'line')} of the logs cannot be read and {_are(count)} in no sum")
+    if count := index.long_lines:
+        note(f"{plural(count, 'line')} of the logs {_are(count)} too long to be read and {_are(count)} in no sum")
     if index.unknown_lines:
         kinds = named([f"{name} ({count:,})" for name, count in index.unknown_lines.items()], 3)
         note(f"lines of kinds that resit does not know were passed over: {kinds}")
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
 
 
 def _show_progress(progress: ScanProgress) -> None:
