@@ -20,6 +20,8 @@ from resit.tui.app import ResitApp
 from resit.tui.commands import APP, SCREENS, Command
 from resit.tui.round_view import RoundView
 from resit.tui.screens.compare import CompareScreen
+from resit.tui.screens.gates import GatesScreen
+from resit.tui.screens.history import HistoryScreen
 from resit.tui.screens.live import LiveScreen
 from resit.tui.screens.miss import MissScreen
 from resit.tui.screens.results import ResultsScreen
@@ -58,6 +60,8 @@ MADE: dict[str, tuple[Make, str]] = {
     "rounds": (lambda place: RoundsScreen(place.suite), "2 rounds"),
     "compare": (lambda place: CompareScreen(place.suite, place.before, place.now), "leap-year"),
     "spend": (lambda place: SpendScreen(), "Nothing was spent yet"),
+    "history": (lambda place: HistoryScreen(place.suite), "2 rounds"),
+    "gates": (lambda place: GatesScreen(place.suite, [place.before, place.now]), "kinds decided"),
     "setup": (lambda place: SetupScreen(place.suite), "✗ no key"),
     "live": (lambda place: LiveScreen(now=lambda: NOW), "Misses as they come"),
     "results": (lambda place: ResultsScreen(place.view), "miss 1 of"),

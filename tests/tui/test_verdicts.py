@@ -52,6 +52,10 @@ async def settle(app: ResitApp, given: list[tuple[str, Setting, int, VerdictWord
             await pilot.pause()
             await pilot.press(LETTERS[verdict])
             await pilot.pause()
+            if app.screen is not screen:
+                # What the verdict asks for is put off.
+                await pilot.press("escape")
+                await pilot.pause()
         return screen_text(app)
 
 

@@ -17,6 +17,7 @@ from resit.tui.figures import count, money, short_setting, when
 
 if TYPE_CHECKING:
     from resit.core.records import Row
+    from resit.core.rounds.memory import Entry
     from resit.core.rounds.plan import RoundPlan
     from resit.core.rounds.store import RoundStore
     from resit.core.suite import Suite
@@ -44,6 +45,8 @@ class PastRound:
     planned: int = 0
     ungraded: int = 0
     """Results that no row is remembered of, as after a kill: opening the round grades them."""
+    older_rule: int = 0
+    """Results last graded by a rule that was changed since: the marks are of mixed rules until it is opened."""
     marks: tuple[Mark, ...] = ()
     cost_usd: Decimal | None = Decimal(0)
     """Of the kept runs. None: no price is known."""
@@ -74,9 +77,11 @@ def _past(path: Path, suite: Suite) -> PastRound:
     try:
         store = RoundStore.open(path)
         plan = store.plan()
-        rows = GradedRound(store).remembered_rows()
+        remembered = GradedRound(store).remembered()
         asked = graded_by(store.suite(), suite)
-        grid = weigh(store.id, plan, asked, _as_reviewed(store, plan, rows)).grid
+        rows = _as_reviewed(store, plan, remembered)
+        grid = weigh(store.id, plan, asked, rows).grid
+        rules = {question.id: question.rule_digest for question in asked.questions}
         kept = sum(1 for _ in store.marks())
     except (ResitError, OSError) as error:
         return PastRound(path, None, problem=str(error))
@@ -88,6 +93,7 @@ def _past(path: Path, suite: Suite) -> PastRound:
         kept=kept,
         planned=len(plan.questions(asked)) * len(plan.settings) * plan.repeats,
         ungraded=max(0, kept - len(rows)),
+        older_rule=sum(row.rule != rules.get(row.question, row.rule) for row in rows),
         marks=tuple(Mark(label, s.lowest_full, s.of) for label, s in grid.summaries.items()) if rows else (),
         cost_usd=None if unknown and not known else sum(known, Decimal(0)),
         at_least=bool(unknown and known),
@@ -95,17 +101,18 @@ def _past(path: Path, suite: Suite) -> PastRound:
     )
 
 
-def _as_reviewed(store: RoundStore, plan: RoundPlan, rows: Iterable[Row]) -> list[Row]:
+def _as_reviewed(store: RoundStore, plan: RoundPlan, entries: Iterable[Entry]) -> list[Row]:
     """Remembered rows with the verdicts of now: a verdict is written without grading anything again."""
     from resit.core.records import run_key
-    from resit.core.rounds.reviews import read_reviews
+    from resit.core.rounds.reviews import read_reviews, standing
 
     reviews = read_reviews(store)
     settings = {planned.setting.label: planned.setting for planned in plan.settings}
     found = []
-    for row in rows:
+    for entry in entries:
+        row = entry.row
         review = reviews.get(run_key(row.question, settings[row.setting], row.run)) if row.setting in settings else None
-        verdict = review.verdict if review else None
+        verdict = standing(review, entry.sent_at) if review else None
         found.append(row if row.verdict == verdict else replace(row, verdict=verdict))
     return found
 
@@ -127,6 +134,8 @@ def round_line(past: PastRound, head: str) -> Content:
         line = line + Content.styled(f"  {past.planned - past.kept:,} still to do", "$warning")
     if past.ungraded:
         line = line + Content.styled(f"  {past.ungraded:,} not graded yet", "$warning")
+    if past.older_rule:
+        line = line + Content.styled("  mixed rules: open it to grade again", "$warning")
     for mark in past.marks[:4]:
         line = line + f"  {one_line(short_setting(mark.setting), 30)} {mark.full}/{mark.of}"
     if len(past.marks) > 4:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from resit.core.judging.agent_words import agent_facts, agent_texts, tools_said
+from resit.core.judging.review_queue import STATES
 from resit.core.printable import one_line, printable
-from resit.core.records import Attempt, Row
+from resit.core.records import Attempt, Reply, Row
 from resit.tui import figures
 from resit.tui.looks import MISS, PASS, mark, mark_style
 from resit.tui.widgets.text_view import Part
@@ -42,7 +44,7 @@ OUTCOMES = {
 
 def pane_text(miss: Miss, width: int) -> Content:
     """The miss pane at `width` cells, shortened: `enter` opens the whole of it."""
-    lines = [*_prompt(miss), *_accepts(miss), *_said(miss), *_why(miss), *_others(miss), *_facts(miss)]
+    lines = [_state(miss), *_prompt(miss), *_accepts(miss), *_said(miss), *_why(miss), *_others(miss), *_facts(miss)]
     return Content("\n").join([_headline(miss), Content(""), *(_hung(line, width) for line in lines)])
 
 
@@ -58,7 +60,7 @@ def full_parts(miss: Miss) -> list[Part]:
     """Everything about a run, for the full screen: nothing is cut."""
     attempt = counted_attempt(miss)
     reply = attempt.reply if attempt else None
-    parts = [Part("Summary", "\n".join(line.plain for line in [_headline(miss), *_why(miss)]))]
+    parts = [Part("Summary", "\n".join(line.plain for line in [_headline(miss), _state(miss), *_why(miss)]))]
     if miss.record is not None:
         parts.append(Part("Prompt, as the model saw it", miss.record.prompt))
     parts.append(Part("Accepted", "\n".join(miss.question.accept) or "decided by checks", "good"))
@@ -72,6 +74,8 @@ def full_parts(miss: Miss) -> list[Part]:
         parts.append(Part("As compared", compared))
     if miss.grade is not None and miss.grade.checks:
         parts.append(Part("Checks", "\n".join(line.plain.strip() for line in _checks(miss.grade))))
+    if reply is not None and reply.agent is not None:
+        parts += [Part(heading, text) for heading, text in agent_texts(reply.agent)]
     if reply is not None and reply.thinking:
         parts.append(Part(f"Thinking ({figures.count(len(reply.thinking), 'character')})", reply.thinking, "dim"))
     for row in miss.siblings:
@@ -115,6 +119,33 @@ def _headline(miss: Miss) -> Content:
     return head + Content(rest) + Content.styled(f"  {sign} {said}", mark_style(sign))
 
 
+def _state(miss: Miss) -> Content:
+    """How far the run has come, with what takes it further."""
+    match miss.state:
+        case "review" | "result" if miss.row.verdict == "grader":
+            return _line(
+                "state", "needs review: the grader is blamed, so a rule must change or n say why not", "$warning"
+            )
+        case "review":
+            return _line("state", "needs review: v says whose miss it is", "$warning")
+        case "result":
+            return _line("state", "has a result, no fair answer: R asks it again, v settles it", "$warning")
+        case state:
+            return _line("state", STATES[state], "$text-muted")
+
+
+def _former(miss: Miss) -> list[Content]:
+    """Earlier grades, each with the edit that ended it."""
+    lines = []
+    for at, grade in enumerate(miss.former):
+        edits = [edit for edit in miss.edited_at if edit <= grade.until]
+        ended = f"before the edit of {figures.when(edits[-1])}" if edits else f"until {figures.when(grade.until)}"
+        sign = mark(grade.score)
+        value = Content.styled(f"{sign} ", mark_style(sign)) + Content(f"{ended}: {grade.said}, rule {grade.rule[:8]}")
+        lines.append(_line("" if at else "before", value))
+    return lines
+
+
 def _prompt(miss: Miss) -> list[Content]:
     prompt = miss.record.prompt if miss.record else miss.question.prompt
     return [*_block("asked", prompt.strip(), _PROMPT_CHARS), Content("")]
@@ -138,8 +169,16 @@ def _said(miss: Miss) -> list[Content]:
         return _block("no reply", attempt.fault.said if attempt.fault else "", _REPLY_CHARS, "$warning")
     text = attempt.reply.text
     if not text:
-        return [_line("said", "(empty)", "$warning")]
-    return _block("said", text, _REPLY_CHARS, "bold")
+        return [_line("said", "(empty)", "$warning"), *_steps(attempt.reply)]
+    return [*_block("said", text, _REPLY_CHARS, "bold"), *_steps(attempt.reply)]
+
+
+def _steps(reply: Reply) -> list[Content]:
+    """What an agent did on its way, on one line."""
+    if reply.agent is None or not reply.agent.steps:
+        return []
+    tools = tools_said(reply.agent)
+    return [_line("steps", f"{len(reply.agent.steps):,}, enter opens" + (f": {one_line(tools, 160)}" if tools else ""))]
 
 
 def _why(miss: Miss) -> list[Content]:
@@ -163,11 +202,14 @@ def _why(miss: Miss) -> list[Content]:
             lines.append(_line("doubt", one_line(graded.doubtful, 300), "$warning"))
     if miss.suspect:
         lines.append(_line("suspect", one_line(miss.suspect, 300), "bold $warning"))
+    lines += _former(miss)
     if miss.review is not None:
         words = " – ".join(
             part for part in (miss.review.verdict or "no verdict", one_line(miss.review.note, 300)) if part
         )
-        lines.append(_line("verdict", words, "bold $primary"))
+        # What was said of an earlier reply says nothing of the one in front.
+        spent = miss.review.verdict is not None and row.verdict is None
+        lines.append(_line("verdict", f"on an earlier reply: {words}" if spent else words, "bold $primary"))
     return lines
 
 
@@ -271,6 +313,7 @@ def _facts(miss: Miss) -> list[Content]:
         lines.append(_line("stop", f"{reply.stop.replace('_', ' ')}{detail}", "$text-muted"))
         if reply.model:
             lines.append(_line("model", one_line(reply.model, 80), "$text-muted"))
+        lines += [_line(name, one_line(text, 200), "$text-muted") for name, text in agent_facts(reply)]
     request = reply.request_id if reply else attempt.fault.request_id if attempt and attempt.fault else None
     if request:
         lines.append(_line("request", one_line(request, 80), "$text-muted"))

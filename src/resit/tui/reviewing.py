@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, cast
 
 from textual.content import Content
 
-from resit.core.edits import EditStore
 from resit.core.errors import ResitError
-from resit.core.printable import one_line, printable
-from resit.core.records import Row, VerdictWord
+from resit.core.printable import one_line
+from resit.core.records import VerdictWord
 from resit.core.suite import Edit
 from resit.tui import figures
-from resit.tui.looks import mark, mark_style
+from resit.tui.edit_words import edit_said, flipped_said, preview_text
 from resit.tui.messages import SuiteChanged
 from resit.tui.miss_text import reply_text
 from resit.tui.rule_choices import form_to_accept, rule_said, sensible_rules
@@ -21,20 +20,25 @@ from resit.tui.screens.base import ResitScreen
 from resit.tui.screens.confirm import ChoiceScreen, LineScreen, PreviewScreen
 
 if TYPE_CHECKING:
-    from resit.core.rounds.regrade import Flip, Preview
     from resit.tui.round_view import RoundView
 
 LONGEST_FORM = 2_000
 """A reply longer than this is no accepted answer; a rule is what has to change."""
-_SHOWN_FLIPS = 40
 
 _VERDICTS = [
     ("m", "model", "model: it was wrong"),
     ("g", "grader", "grader: the rule is wrong, the reply is not"),
-    ("q", "question", "question: it is unclear or mistaken"),
-    ("s", "setup", "setup: it never had a fair chance; ask again"),
+    ("q", "question", "question: it is unclear or mistaken; left out for every setting"),
+    ("s", "setup", "setup: it never had a fair chance; left out, and can be asked again"),
     ("0", "none", "no verdict: take it back"),
 ]
+_GRADER = [
+    ("a", "accept", "accept this reply"),
+    ("u", "rule", "change the rule"),
+    ("w", "reason", "nothing: write down why the rule stays as it is"),
+]
+_GRADER_ABOUT = "The verdict is written down, but it closes nothing until one of these is done."
+_AGAIN = [("r", "again", "ask it again now"), ("l", "later", "later: R in the results asks it again")]
 
 
 class Reviewing(ResitScreen):
@@ -149,7 +153,7 @@ class Reviewing(ResitScreen):
         except (ResitError, OSError) as error:
             self.say(f"Not kept: {error}", severity="error")
             return
-        self.say(f"Written to {view.edits_file().name}. {_flipped(flips)} z takes it back.")
+        self.say(f"Written to {view.edits_file().name}. {flipped_said(flips)} z takes it back.")
         # The next miss stands where this one was, unless this one is still a miss.
         if key not in view.misses and onward is not None and onward != key:
             self.show_key(onward)
@@ -173,7 +177,7 @@ class Reviewing(ResitScreen):
             except (ResitError, OSError) as error:
                 self.say(f"Not taken back: {error}", severity="error")
                 return
-            self.say(f"Taken back: {edit_said(edit)}. {_flipped(flips)}")
+            self.say(f"Taken back: {edit_said(edit)}. {flipped_said(flips)}")
             self._changed(view)
 
         body = Content(f"{edit_said(edits[-1])}\nmade {figures.when(edits[-1].at)}")
@@ -197,19 +201,100 @@ class Reviewing(ResitScreen):
         view, key = ready
 
         def chosen(answer: str | None) -> None:
-            if answer is None:
-                return
-            verdict = None if answer == "none" else cast(VerdictWord, answer)
-            review = view.reviews.get(key)
-            if self._settle(view, key, verdict, review.note if review else ""):
-                onward = view.after(key, 1)
-                if verdict is not None and onward is not None:
-                    self.show_key(onward)
-                self.renew()
+            if answer is not None:
+                self._judge(view, key, None if answer == "none" else cast(VerdictWord, answer))
 
         row = view.row(key)
         title = f"Whose miss is {row.question}, {figures.short_setting(row.setting)}, run {row.run}?"
         self.resit.push_screen(ChoiceScreen(title, _VERDICTS), chosen)
+
+    def _judge(self, view: RoundView, key: str, verdict: VerdictWord | None) -> None:
+        """Write the verdict down, and go on with what it asks for."""
+        review = view.reviews.get(key)
+        if not self._settle(view, key, verdict, review.note if review else ""):
+            return
+        if verdict == "grader" and view.waits_for_grader(key):
+            self.renew()
+            self._ask_what_changes(view, key)
+            return
+        self._go_on(view, key, verdict)
+        if verdict == "setup":
+            self._offer_again(view, key)
+        elif verdict == "question":
+            self.say(f"{view.row(key).question} is left out for every setting; 0 takes it back.")
+
+    def _go_on(self, view: RoundView, key: str, verdict: VerdictWord | None) -> None:
+        onward = view.next_open(key) or view.after(key, 1)
+        if verdict is not None and onward is not None:
+            self.show_key(onward)
+        self.renew()
+
+    def _ask_what_changes(self, view: RoundView, key: str) -> None:
+        """A miss of the grader is closed by a changed rule or by a reason, and by nothing else."""
+
+        def chosen(answer: str | None) -> None:
+            match answer:
+                case "accept":
+                    self.action_accept()
+                case "rule":
+                    self.action_rule()
+                case "reason":
+                    self._ask_reason(view, key)
+                case _:
+                    self.say("It stays open: a rule must change, or a reason be written.", severity="warning")
+
+        title = f"The grader's fault: what changes for {view.row(key).question}?"
+        self.resit.push_screen(ChoiceScreen(title, _GRADER, about=_GRADER_ABOUT), chosen)
+
+    def _ask_reason(self, view: RoundView, key: str) -> None:
+        def written(note: str | None) -> None:
+            if note is None or not note.strip():
+                self.say("It stays open: a rule must change, or a reason be written.", severity="warning")
+            elif self._settle(view, key, "grader", note.strip()):
+                self._go_on(view, key, "grader")
+
+        self.resit.push_screen(LineScreen("Why does the rule stay as it is?"), written)
+
+    def _offer_again(self, view: RoundView, key: str) -> None:
+        """A run that never had a fair chance is left out; it can have its chance now."""
+        row = view.row(key)
+        name = f"{row.question}, {figures.short_setting(row.setting)}, run {row.run}"
+        if self.resit.session.running:
+            self.say(f"{name} is left out. Ask it again when the round has ended: R in the results.")
+            return
+
+        def chosen(answer: str | None) -> None:
+            if answer == "again":
+                self.ask_again(view, key)
+
+        self.resit.push_screen(ChoiceScreen(f"{name} is left out of the score.", _AGAIN), chosen)
+
+    def ask_again(self, view: RoundView, key: str) -> None:
+        """Ask a run again, after saying what that calls; its reply so far is kept as an earlier attempt."""
+        from resit.core.rounds.session import prepare_round
+        from resit.tui.starting import clients_for, start
+
+        suite, row = view.current or view.asked, view.row(key)
+        try:
+            prepared = prepare_round(
+                suite,
+                round=str(view.store.path),
+                again=(key,),
+                only=(row.question,),
+                clients=clients_for(view.settings.values()),
+            )
+        except ResitError as error:
+            self.say(str(error), severity="error")
+            return
+
+        def answered(yes: bool | None) -> None:
+            if yes:
+                start(self.resit, prepared, suite)
+
+        lines = [figures.count(len(prepared.plan.jobs), "call"), *prepared.notes]
+        body = Content("\n".join(one_line(line, 200) for line in lines))
+        keys = "enter asks · esc cancels"
+        self.resit.push_screen(PreviewScreen(f"Ask {row.question} again?", body, keys=keys), answered)
 
     def action_note(self) -> None:
         """Write a note on the run in front."""
@@ -233,7 +318,7 @@ class Reviewing(ResitScreen):
             said = " – ".join(part for part in (verdict or "", note) if part)
             self.say(f"Not written down ({said}): {error}", severity="error")
             return False
-        self.say("Written down.")
+        self.say("Written down." + (f" {view.grader_said}." if verdict == "grader" else ""))
         return True
 
     # -- looking ----------------------------------------------------------------------------------------------------
@@ -247,6 +332,18 @@ class Reviewing(ResitScreen):
             self.say("No misses: every run has full marks.")
         elif key == self.key:
             self.say("This is the last miss." if step > 0 else "This is the first miss.")
+        else:
+            self.show_key(key)
+
+    def action_next_open(self) -> None:
+        """The next run that waits for a person, from the first again after the last."""
+        if self.view is None:
+            return
+        key = self.view.next_open(self.key)
+        if key is None:
+            self.say("Every miss is read.")
+        elif key == self.key:
+            self.say("This is the only one left to read.")
         else:
             self.show_key(key)
 
@@ -274,54 +371,3 @@ class Reviewing(ResitScreen):
 def _now() -> datetime:
     """To the second, as the file keeps it."""
     return datetime.now(UTC)
-
-
-def _flipped(flips: tuple[Flip, ...]) -> str:
-    return f"{figures.count(len(flips), 'mark')} of this round changed." if flips else "No mark of this round changed."
-
-
-def edit_said(edit: Edit) -> str:
-    """An edit in one line."""
-    match edit.what:
-        case "accept":
-            what = f"accept {one_line(edit.accept or '', 80)!r}"
-        case "rule" | "second_rule":
-            what = f"{edit.what.replace('_', ' ')} {rule_said(edit.rule) if edit.rule else ''}"
-        case "trap":
-            what = f"trap {one_line(edit.trap.reply if edit.trap else '', 80)!r}"
-        case "weight":
-            what = f"weight {edit.weight}"
-    return f"{one_line(edit.question, 60)}: {what}"
-
-
-def preview_text(edit: Edit, preview: Preview, path: str, front: Row) -> Content:
-    """What will be written, and every mark it turns in saved rounds."""
-    lines = [
-        Content.styled(f"Written to {one_line(path, 200)}", "$text-muted"),
-        Content.styled(printable(EditStore.text_of(edit).strip(), 1_000), "$primary"),
-        Content(""),
-        Content.styled(preview.said, "bold"),
-    ]
-    if not any(_same_run(flip.after, front) for flip in preview.flips):
-        lines.append(Content.styled("The run in front keeps its mark under this edit.", "$warning"))
-    for flip in preview.flips[:_SHOWN_FLIPS]:
-        lines.append(_flip_line(flip))
-    if len(preview.flips) > _SHOWN_FLIPS:
-        lines.append(Content.styled(f"and {len(preview.flips) - _SHOWN_FLIPS} more", "$text-muted"))
-    return Content("\n").join(lines)
-
-
-def _same_run(one: Row, other: Row) -> bool:
-    return (one.question, one.setting, one.run) == (other.question, other.setting, other.run)
-
-
-def _flip_line(flip: Flip) -> Content:
-    before, after = mark(flip.before.score), mark(flip.after.score)
-    return Content.assemble(
-        (f"{before} ", mark_style(before)),
-        "→ ",
-        (f"{after} ", mark_style(after)),
-        f"{one_line(figures.short_setting(flip.after.setting), 28)} r{flip.after.run}  ",
-        (one_line(flip.round_id, 30), "$text-muted"),
-        f"  {one_line(flip.after.reply or '', 60)}",
-    )

@@ -5,13 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual import work
-from textual.content import Content
 
 from resit.core.errors import ResitError
-from resit.core.printable import one_line
-from resit.tui import figures
 from resit.tui.reviewing import Reviewing
-from resit.tui.screens.confirm import PreviewScreen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,31 +82,7 @@ class RoundActions(Reviewing):
 
     def action_again(self) -> None:
         """Ask the run in front again, after saying what that calls."""
-        from resit.core.rounds.session import prepare_round
-        from resit.tui.starting import clients_for, start
-
         if self.key is None:
             self.say("No run is chosen.")
-            return
-        view = self.view
-        suite = view.current or view.asked
-        try:
-            prepared = prepare_round(
-                suite,
-                round=str(view.store.path),
-                again=(self.key,),
-                only=(view.row(self.key).question,),
-                clients=clients_for(view.settings.values()),
-            )
-        except ResitError as error:
-            self.say(str(error), severity="error")
-            return
-
-        def answered(yes: bool | None) -> None:
-            if yes:
-                start(self.resit, prepared, suite)
-
-        lines = [figures.count(len(prepared.plan.jobs), "call"), *prepared.notes]
-        body = Content("\n".join(one_line(line, 200) for line in lines))
-        keys = "enter asks · esc cancels"
-        self.resit.push_screen(PreviewScreen(f"Ask {view.row(self.key).question} again?", body, keys=keys), answered)
+        else:
+            self.ask_again(self.view, self.key)

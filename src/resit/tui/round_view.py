@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,14 +12,16 @@ from typing import TYPE_CHECKING
 from resit.core.edits import EditStore
 from resit.core.errors import EditError, ResitError, RoundError
 from resit.core.judging.evidence import Evidence, reweigh, weigh
+from resit.core.judging.review_queue import State, count_states, grader_said, left_to_read, state_of
 from resit.core.records import Row, RunRecord, Setting, VerdictWord, run_key
+from resit.core.rounds.former import FormerGrade, read_former
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.plan import RoundPlan, build_request
 from resit.core.rounds.regrade import Flip, Preview, compare, graded_by, preview
-from resit.core.rounds.reviews import Review, read_reviews, set_review
+from resit.core.rounds.reviews import Review, read_reviews, set_review, standing
 from resit.core.rounds.shelf import present_suite, rounds_of
 from resit.core.rounds.store import RoundStore
-from resit.core.scoring.grade import Grade, grade
+from resit.core.scoring.grade import Grade, counted, grade
 from resit.core.scoring.grid import Grid, make_row
 from resit.core.scoring.misses import failed_names, grader_suspects
 from resit.core.suite import Edit, Question, Suite
@@ -49,6 +51,12 @@ class Miss:
     number: int | None
     """Place among the misses, from 1."""
     of: int
+    state: State = "graded"
+    """How far it has come on its way to being reviewed."""
+    former: tuple[FormerGrade, ...] = ()
+    """Grades that it had under earlier rules, oldest first."""
+    edited_at: tuple[datetime, ...] = ()
+    """When the rule of its question was edited."""
     problem: str = ""
     """Why the file cannot be read."""
 
@@ -78,6 +86,8 @@ class RoundView:
         self._rows: dict[str, Row] = {}
         self._evidence: Evidence | None = None
         self._misses: list[str] | None = None
+        self._open: list[str] | None = None
+        self._former: Mapping[str, tuple[FormerGrade, ...]] = {}
         self._places: dict[str, int] = {}
         self.damaged = 0
         self.reviews: dict[str, Review] = {}
@@ -103,6 +113,7 @@ class RoundView:
         graded = self._graded.grade(self.suite, self.plan)
         self.damaged = len(graded.damaged)
         self.reviews = read_reviews(self.store)
+        self._former = read_former(self.store)
         self._rows = {self._key(row): row for row in graded.rows}
         self._order = list(self._rows)
         self._renew()
@@ -115,11 +126,12 @@ class RoundView:
             row = event.row
             if row.setting not in self.settings or row.question not in self.suite.by_id:
                 continue
-            if self.suite.by_id[row.question].rule_digest != self.asked.by_id[row.question].rule_digest:
-                # The runner grades by the rules it began with; an edit made meanwhile counts here.
-                question = self.suite.by_id[row.question]
+            question, review = self.suite.by_id[row.question], self.reviews.get(event.record.key)
+            if question.rule_digest != self.asked.by_id[row.question].rule_digest or review is not None:
+                # The runner grades by the rules and verdicts it began with; what was said meanwhile counts here.
                 asked = self._asked_digest(question, row.setting)
-                row = make_row(question, event.record, row.verdict, asked=asked)
+                attempt = counted(event.record, asked)
+                row = make_row(question, event.record, standing(review, attempt.at if attempt else None), asked=asked)
             key = self._key(row)
             if key not in self._rows:
                 insort(self._order, key, key=lambda other: self._rank(self._rows.get(other, row)))
@@ -130,7 +142,7 @@ class RoundView:
         return self._question_at[row.question], self._label_at[row.setting], row.run
 
     def _renew(self) -> None:
-        self._evidence = self._misses = None
+        self._evidence = self._misses = self._open = None
         self._places = {key: at for at, key in enumerate(self._order)}
         self._of_question: dict[str, list[str]] = {}
         for key in self._order:
@@ -200,9 +212,40 @@ class RoundView:
         return self._misses
 
     @property
+    def open_misses(self) -> list[str]:
+        """Keys of the runs that wait for a person, in order."""
+        if self._open is None:
+            self._open = [key for key in self.misses if left_to_read(self._rows[key], self.evidence)]
+        return self._open
+
+    @property
     def unread(self) -> int:
-        """Misses without a verdict: a gate."""
-        return sum(self._rows[key].verdict is None for key in self.misses)
+        """How many runs wait for a person: a gate."""
+        return len(self.open_misses)
+
+    def next_open(self, key: str | None) -> str | None:
+        """The next run that waits for a person, from the first again after the last; None when none waits."""
+        waiting = self.open_misses
+        if not waiting or key is None or key not in self._places:
+            return waiting[0] if waiting else None
+        here = self._places[key]
+        return next((other for other in waiting if self._places[other] > here), waiting[0])
+
+    @property
+    def states(self) -> Mapping[State, int]:
+        """How many runs are in each state."""
+        planned = len(self.questions) * len(self.settings) * self.plan.repeats
+        return count_states(self._rows.values(), planned, self.evidence)
+
+    @property
+    def grader_said(self) -> str:
+        """`3 of 11 misses were the grader's`; empty without any."""
+        return grader_said(self._rows.values())
+
+    def waits_for_grader(self, key: str) -> bool:
+        """Whether the grader is blamed for a run, and neither a changed rule nor a reason answers that yet."""
+        row = self._rows[key]
+        return row.verdict == "grader" and left_to_read(row, self.evidence)
 
     def of_question(self, question: str) -> list[str]:
         """Keys of all runs of a question, in order."""
@@ -228,6 +271,9 @@ class RoundView:
             suspect=self._suspect(row),
             number=self._number(key),
             of=len(self.misses),
+            state=state_of(row, self.evidence),
+            former=self._former.get(key, ()),
+            edited_at=tuple(edit.at for edit in self.suite.edits if edit.question == row.question),
             problem=problem,
         )
 

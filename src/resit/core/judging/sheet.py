@@ -12,6 +12,7 @@ from resit.core.judging.evidence import Evidence, weigh
 from resit.core.judging.figures import Figures, is_open
 from resit.core.judging.gates import UNTESTED, Gated, judge_settings
 from resit.core.judging.growth import Growth, make_growth
+from resit.core.judging.review_queue import grader_said
 from resit.core.judging.wording import counted, day, named
 from resit.core.records import FAIR, Outcome, Reason, Row, VerdictWord, run_key
 from resit.core.rounds.plan import PlannedSetting, RoundPlan, build_request, since_said
@@ -165,10 +166,10 @@ class Sheet:
         runs = [row for miss in self.misses for row in miss.runs]
         if not runs:
             return "No run below full marks."
-        read = [row for row in runs if row.verdict is not None]
-        by_grader = sum(row.verdict == "grader" for row in read)
-        said = f"{counted(len(runs), 'run')} to read, {len(read):,} of {len(runs):,} with a verdict"
-        return said + (f"; {by_grader:,} of {len(runs):,} misses were the grader's." if by_grader else ".")
+        read = sum(row.verdict is not None for row in runs)
+        said = f"{counted(len(runs), 'run')} to read, {read:,} of {len(runs):,} with a verdict"
+        blamed = grader_said(self.rows)
+        return f"{said}; {blamed}." if blamed else f"{said}."
 
 
 def moment(at: datetime) -> str:

@@ -6,25 +6,28 @@ version are those it was made from. The file may be deleted at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
 from resit.core.errors import RoundError
-from resit.core.records import Row, RunRecord, VerdictWord, file_part
+from resit.core.records import Attempt, Row, RunRecord, file_part
 from resit.core.rounds.former import mark_of, note_former
 from resit.core.rounds.memory import GRADED, ROW_FIELDS, Entry, dumped, held_values, load_entries, without_collecting
 from resit.core.rounds.plan import Held, RoundPlan, build_request, held
-from resit.core.rounds.reviews import read_reviews
+from resit.core.rounds.reviews import Review, read_reviews, standing
 from resit.core.rounds.store import FileMark, RoundStore
 from resit.core.rule import digest
+from resit.core.scoring.grade import counted
 from resit.core.scoring.grid import make_row
 from resit.core.suite import Question, Suite
 
 _WORTH_SAVING = 0.1
 """The cache is written again when more than this share of the rows had to be made anew: writing takes longer."""
+_SAVED_AT_ONCE = 2_000
+"""Of rounds up to this size it is written whenever a row is another one, in some 20 ms: lists of rounds show it."""
 
 _row_values = attrgetter(*ROW_FIELDS)
 
@@ -79,40 +82,49 @@ class GradedRound:
 
     def _grade(self, suite: Suite, plan: RoundPlan, afresh: bool) -> Graded:
         frames = self._frames = Frames(suite, plan)
-        verdicts = {key: review.verdict for key, review in read_reviews(self.store).items()}
+        reviews = read_reviews(self.store)
         former = self._remembered()
         entries: dict[str, Entry] = {}
         damaged: list[DamagedResult] = []
         read = 0
         for key, mark in self.store.marks():
             entry = None if afresh else former.get(key)
-            if entry is None or not _still_true(entry, mark, frames, verdicts.get(key)):
+            if entry is None or not _still_true(entry, mark, frames, reviews.get(key)):
                 read += 1
                 try:
-                    entry = self._read(key, mark, frames, verdicts.get(key))
+                    entry = self._read(key, mark, frames, reviews.get(key))
                 except RoundError as error:
                     damaged.append(DamagedResult(key, error.message))
                     continue
             if entry is not None:
                 entries[key] = entry
-        if read:
-            note_former(self.store, _turned(former, entries))
+        others = _under_other_rules(former, entries) if read else []
+        if others:
+            note_former(self.store, ((key, row) for key, row in others if mark_of(row) != mark_of(entries[key].row)))
         self._entries = entries
-        if read > _WORTH_SAVING * len(entries):
+        changed = (
+            read > 0 and len(entries) <= _SAVED_AT_ONCE and any(entries.get(key) != e for key, e in former.items())
+        )
+        if changed or read > _WORTH_SAVING * len(entries):
             self.save()
         rows = sorted((entry.row for entry in entries.values()), key=frames.place)
         return Graded(suite, tuple(rows), entries, tuple(sorted(damaged, key=attrgetter("key"))), read)
 
+    def remembered(self) -> tuple[Entry, ...]:
+        """What was last graded, by this object or by `graded.json`; true or not any more."""
+        return tuple(self._remembered().values())
+
     def remembered_rows(self) -> tuple[Row, ...]:
         """The rows as last graded, by this object or by `graded.json`; true or not any more."""
-        return tuple(entry.row for entry in self._remembered().values())
+        return tuple(entry.row for entry in self.remembered())
 
     def remember(self, record: RunRecord, row: Row, kept: Held) -> None:
         """Take up a run that was just kept and graded as `grade` would, so that the next opening need not."""
-        frame = self._frames.frame(record.question, record.setting.label) if self._frames else None
+        found = self._frames.of(record) if self._frames else None
         mark = self.store.mark(record.key)
-        if frame is not None and mark is not None:
-            self._remembered()[record.key] = Entry(mark, frame, row, held_values(kept))
+        if found is not None and mark is not None:
+            sent = _sent(counted(record, found[2]))
+            self._remembered()[record.key] = Entry(mark, found[1], sent, row, held_values(kept))
 
     def save(self) -> None:
         """Remember the rows; a disk without room for them costs nothing but time later."""
@@ -126,7 +138,7 @@ class GradedRound:
             self._entries = load_entries(self.store)
         return self._entries
 
-    def _read(self, key: str, mark: FileMark, frames: Frames, verdict: VerdictWord | None) -> Entry | None:
+    def _read(self, key: str, mark: FileMark, frames: Frames, review: Review | None) -> Entry | None:
         record = self.store.read(key)
         if record is None:
             return None
@@ -134,7 +146,14 @@ class GradedRound:
         if found is None:
             return None
         question, frame, asked = found
-        return Entry(mark, frame, make_row(question, record, verdict, asked=asked), held_values(held(record)))
+        attempt = counted(record, asked)
+        verdict = standing(review, attempt.at if attempt else None)
+        row = make_row(question, record, verdict, asked=asked)
+        return Entry(mark, frame, _sent(attempt), row, held_values(held(record)))
+
+
+def _sent(attempt: Attempt | None) -> str:
+    return attempt.at.isoformat() if attempt is not None else ""
 
 
 def question_keys(store: RoundStore, question: str) -> tuple[str, ...]:
@@ -146,7 +165,8 @@ def question_keys(store: RoundStore, question: str) -> tuple[str, ...]:
 def shown(suite: Suite, question: Question) -> tuple[object, ...]:
     """What a question shows the model of its own: all that must be the same for its replies to stay valid."""
     files = tuple((name, suite.attached.get(name)) for name in question.files)
-    return question.prompt, files, question.system, question.max_tokens
+    workspace = (question.workspace_digest,) if question.workspace_digest else ()
+    return question.prompt, files, *workspace, question.system, question.max_tokens
 
 
 class Frames:
@@ -198,18 +218,18 @@ class Frames:
         return self._questions[question.id]
 
 
-def _turned(former: Mapping[str, Entry], entries: Mapping[str, Entry]) -> Iterator[tuple[str, Row]]:
-    """The former rows of runs whose reply is the same and whose grade another rule has turned."""
-    for key, before in former.items():
-        now = entries.get(key)
-        if now is None or now is before or now.mark != before.mark or now.row.rule == before.row.rule:
-            continue
-        if mark_of(now.row) != mark_of(before.row):
-            yield key, before.row
+def _under_other_rules(former: Mapping[str, Entry], entries: Mapping[str, Entry]) -> list[tuple[str, Row]]:
+    """The former rows of runs whose reply is the same and whose rule is another one now."""
+    return [
+        (key, before.row)
+        for key, before in former.items()
+        if (now := entries.get(key)) is not None and now.mark == before.mark and now.row.rule != before.row.rule
+    ]
 
 
-def _still_true(entry: Entry, mark: FileMark, frames: Frames, verdict: VerdictWord | None) -> bool:
+def _still_true(entry: Entry, mark: FileMark, frames: Frames, review: Review | None) -> bool:
     row = entry.row
+    verdict = standing(review, entry.sent_at) if review is not None else None
     return entry.mark == mark and row.verdict == verdict and entry.frame == frames.frame(row.question, row.setting)
 
 

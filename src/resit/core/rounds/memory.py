@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from datetime import datetime
 from decimal import Decimal
 from operator import attrgetter
 from typing import Any, Final
@@ -36,9 +37,16 @@ class Entry:
     mark: FileMark
     frame: str
     """Fingerprint of the question's rule and of all that was asked; empty when another resit made the row."""
+    sent: str
+    """When the attempt that counts was sent, as ISO 8601 has it; empty without one."""
     row: Row
     held_values: Sequence[Any]
     """What planning needs, as it is remembered; most openings never look at it."""
+
+    @property
+    def sent_at(self) -> datetime | None:
+        """When the attempt that counts was sent."""
+        return datetime.fromisoformat(self.sent) if self.sent else None
 
     @property
     def held(self) -> Held:
@@ -95,14 +103,14 @@ def load_entries(store: RoundStore) -> dict[str, Entry]:
 
 
 def _loaded(file: list[Any], values: list[Any], costs: dict[str, Decimal], ours: bool) -> Entry:
-    key, mtime_ns, size, frame, *kept = file
+    key, mtime_ns, size, frame, sent, *kept = file
     if not isinstance(key, str) or len(kept) != _HELD_FIELDS or len(values) != len(ROW_FIELDS):
         raise ValueError("not a file's line")
     values[_FAILED] = tuple(values[_FAILED])
     cost = values[_COST]
     if cost is not None:
         values[_COST] = costs.get(cost) or costs.setdefault(cost, Decimal(cost))
-    return Entry(FileMark(mtime_ns, size), frame if ours else "", Row(*values), kept)
+    return Entry(FileMark(mtime_ns, size), frame if ours else "", sent, Row(*values), kept)
 
 
 def load_sums(store: RoundStore) -> Sums | None:
@@ -126,7 +134,7 @@ def dumped(entries: Mapping[str, Entry]) -> bytes:
         "cost_usd": str(sums.cost_usd),
         "at_least": sums.at_least,
     }
-    files = [[key, *e.mark, e.frame, *e.held_values] for key, e in entries.items()]
+    files = [[key, *e.mark, e.frame, e.sent, *e.held_values] for key, e in entries.items()]
     parts = (
         _compact(head)[:-1],
         f'"columns":{_compact(ROW_FIELDS)}',

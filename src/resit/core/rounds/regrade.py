@@ -11,12 +11,16 @@ from resit.core.records import Row
 from resit.core.rounds.former import mark_of
 from resit.core.rounds.graded import Graded, GradedRound, question_keys, shown
 from resit.core.rounds.plan import build_request
-from resit.core.rounds.reviews import read_reviews
+from resit.core.rounds.reviews import read_reviews, standing
 from resit.core.rounds.store import RoundStore
+from resit.core.scoring.grade import counted
 from resit.core.scoring.grid import make_row
 from resit.core.suite import Edit, Question, Suite
 
-_RULES = ("accept", "rule", "second_rule", "checks", "traps", "reference", "weight", "kind")
+_RULES = (
+    "accept", "rule", "second_rule", "checks", "traps", "reference", "weight", "kind",
+    "protect", "hidden", "hidden_digest", "verify", "verify_seconds",
+)  # fmt: skip
 """What may change after results: never anything that the model saw."""
 
 
@@ -147,8 +151,9 @@ def _regrade_question(store: RoundStore, question: str, before: Suite, after: Su
             continue
         if record is None or record.question != question or record.setting.label not in sent:
             continue
-        verdict = reviews[key].verdict if key in reviews else None
         asked_digest = sent[record.setting.label]
+        attempt = counted(record, asked_digest)
+        verdict = standing(reviews.get(key), attempt.at if attempt else None)
         was, is_now = (make_row(q, record, verdict, asked=asked_digest) for q in (old, new))
         pairs.append(Flip(store.id, was, is_now))
     return pairs

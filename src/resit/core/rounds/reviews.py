@@ -62,6 +62,18 @@ def set_review(
     return reviews
 
 
+def standing(review: Review | None, sent_at: datetime | None) -> VerdictWord | None:
+    """The verdict that stands: what was said of a reply says nothing of one that was asked for later.
+
+    Args:
+        review: What a person said of the run.
+        sent_at: When the attempt that counts was sent.
+    """
+    if review is None or (sent_at is not None and sent_at > review.at):
+        return None
+    return review.verdict
+
+
 def settled_keys(reviews: dict[str, Review]) -> frozenset[str]:
     """Runs that a verdict has settled: they are not asked again. `setup` says that the run has to be repeated."""
     return frozenset(key for key, review in reviews.items() if review.verdict not in (None, "setup"))

@@ -12,6 +12,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input
 
+from resit.core.judging.review_queue import State
 from resit.core.rounds.plan import since_said
 from resit.core.rounds.store import RoundStore
 from resit.core.scoring.grid import settled_score
@@ -29,6 +30,14 @@ if TYPE_CHECKING:
     from resit.core.suite import Suite
 
 Shape = Literal["questions", "runs"]
+_QUEUE: dict[State, str] = {
+    "queued": "queued",
+    "result": "without a fair answer",
+    "graded": "graded",
+    "review": "to review",
+    "reviewed": "reviewed",
+}
+"""Each state of a run in as few words as the border has room for."""
 LIVE_S = 0.5
 """How often the grid follows a running round: the eye cannot read faster, and a cell is all of a question's runs."""
 
@@ -187,6 +196,8 @@ class ResultsScreen(RoundActions):
         rule = f"rule of {figures.day(view.plan.rule_set_at)}"
         since = since_said(view.plan, view.suite)
         parts.append(f"{rule}, {since}" if since else rule)
+        if view.grader_said:
+            parts.append(view.grader_said)
         if view.plan.repeats < 2:
             parts.append("one run each: untested for variance")
         self.query_one("#headline", PlainStatic).update(Content(" " + " · ".join(parts)))
@@ -194,6 +205,8 @@ class ResultsScreen(RoundActions):
         done = Content.styled("✓ every miss is read", "$success")
         left = Content.styled(f"{figures.count(unread, 'miss', 'misses')} left to read", "bold $warning")
         self.status(left if unread else done)
+        queue = " · ".join(f"{number:,} {_QUEUE[state]}" for state, number in view.states.items())
+        self.query_one("#grid-panel").border_subtitle = Content(queue)
         self._tell_warnings()
 
     def _tell_warnings(self) -> None:
