@@ -18,6 +18,7 @@ from pydantic import AfterValidator, Field, ValidationError, field_validator, mo
 from resit.core.command_entry import CommandEntry, preset_of
 from resit.core.errors import ConfigError
 from resit.core.paths import config_dir
+from resit.core.pool_entry import PoolEntry
 from resit.core.records import Effort, Frozen, Setting
 
 ANTHROPIC_URL = "https://api.anthropic.com"
@@ -155,6 +156,8 @@ class ModelEntry(CommandEntry):
     thinking_off: ThinkingOff | None = None
     max_tokens: Annotated[int, Field(gt=0)] | None = None
     """The most output tokens the model can be asked for."""
+    pool: str | None = None
+    """Name of the quota that it shares with others: one of `[pools.NAME]`."""
 
     @model_validator(mode="after")
     def _asked_one_way(self) -> Self:
@@ -181,6 +184,7 @@ class ModelsFile(Frozen):
 
     models: dict[str, ModelEntry] = Field(default_factory=dict)
     prices: dict[str, PriceEntry] = Field(default_factory=dict)
+    pools: dict[str, PoolEntry] = Field(default_factory=dict)
 
     @field_validator("models", mode="before")
     @classmethod
@@ -189,6 +193,17 @@ class ModelsFile(Frozen):
         if not isinstance(tables, dict):
             return tables
         return {model: _as_preset(model, table) for model, table in tables.items()}
+
+    @model_validator(mode="after")
+    def _known_pools(self) -> ModelsFile:
+        for model, entry in self.models.items():
+            if entry.pool is not None and entry.pool not in self.pools:
+                raise ValueError(f"{model} names a pool that is not there; [pools.NAME] makes one")
+        return self
+
+    def members(self, pool: str) -> frozenset[str]:
+        """The models that share a pool."""
+        return frozenset(model for model, entry in self.models.items() if entry.pool == pool)
 
 
 def load_models_file(path: Path | None = None) -> ModelsFile:
@@ -341,7 +356,7 @@ def clean_url(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}{path}"
 
 
-_MODELS_HINT = 'models.toml holds [models."ID"] and [prices."ID"] tables; the README lists their keys'
+_MODELS_HINT = 'models.toml holds [models."ID"], [prices."ID"] and [pools.NAME] tables; the README lists their keys'
 
 
 def _secret(name: str, value: str, source: str) -> Secret:

@@ -102,6 +102,33 @@ class Ledger:
             os.close(handle)
 
 
+class LedgerTail:
+    """What is added to a ledger, whoever adds it: each look reads on from where the last one ended."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        """Begin at the ledger's beginning."""
+        self._path = ledger.path
+        self._read_to = 0
+
+    def take(self) -> tuple[LedgerEntry, ...]:
+        """The entries since the last look. A line that is still being written waits for the next one.
+
+        Raises:
+            RoundError: The ledger is there and cannot be read.
+        """
+        try:
+            with self._path.open("rb") as file:
+                file.seek(self._read_to)
+                whole, end, _ = file.read().rpartition(b"\n")
+        except FileNotFoundError:
+            return ()
+        except OSError as error:
+            raise RoundError(f"{self._path} cannot be read ({error.strerror})") from None
+        self._read_to += len(whole) + len(end)
+        parsed = (_parse(line) for line in whole.split(b"\n") if line.strip())
+        return tuple(entry for entry in parsed if entry is not None)
+
+
 @dataclass(frozen=True, slots=True)
 class SpendLine:
     """What one day, model or suite cost."""
