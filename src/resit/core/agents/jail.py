@@ -99,7 +99,7 @@ def wrap(argv: Sequence[str], spec: JailSpec, isolation: Isolation) -> Wrapped:
     env |= {"HOME": str(inner_home(spec.home, isolation)), "TMPDIR": str(temporary), "PWD": str(spec.scratch)}
     # Beside what the command sees, so that it finds neither.
     place = Path(tempfile.mkdtemp(prefix="jail-", dir=spec.home.parent))
-    order = _order(list(argv), spec, isolation) | {"stopped": str(place / "stopped")}
+    order = _order(list(argv), spec, isolation) | {"stopped": str(place / "stopped"), "variables": list(env)}
     (place / "order.json").write_text(json.dumps(order), encoding="utf-8")
     script = str(Path(launcher.__file__).resolve())
     return Wrapped((sys.executable, "-I", "-S", script, str(place / "order.json")), env, place / "stopped")

@@ -2,6 +2,7 @@
 
 Needs no root and no package, only a kernel from 5.13 on: three system calls through ctypes, as told in the kernel's
 `Documentation/userspace-api/landlock.rst`. Part of the launcher, so nothing but the standard library is imported.
+It governs opening, making, moving and removing: names can still be looked up and permissions changed.
 """
 
 from __future__ import annotations

@@ -74,6 +74,9 @@ def _prctl(option: int, value: int) -> None:
 def _become(order: Order) -> NoReturn:
     """In the child: bounds, jail, command."""
     try:
+        # Python adds LC_CTYPE by itself where no language is set.
+        for name in set(os.environ) - set(order["variables"]):
+            del os.environ[name]
         os.setpgid(0, 0)
         _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
         for number in (*SIGNALS, signal.SIGPIPE, signal.SIGXFSZ):
