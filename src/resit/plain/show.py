@@ -8,14 +8,15 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from string import ascii_uppercase
 
+from resit.core.judging.agent_words import agent_facts, agent_texts
 from resit.core.judging.evidence import Evidence
 from resit.core.judging.gates import UNTESTED, judge_settings
 from resit.core.judging.wording import dollars, percent
 from resit.core.printable import one_line
-from resit.core.records import FAIR, Row, run_key
+from resit.core.records import FAIR, Row, RunRecord, run_key
 from resit.core.rounds.graded import rows_json
 from resit.core.rounds.plan import build_request
-from resit.core.scoring.grade import ANSWER, Grade, grade
+from resit.core.scoring.grade import ANSWER, Grade, counted, grade
 from resit.core.scoring.grid import Cell, SettingSummary
 from resit.core.scoring.misses import disagreements, grader_suspects, miss_queue
 from resit.core.suite import Question
@@ -214,7 +215,7 @@ def misses(found: Opened) -> Iterator[str]:
         record = found.store.read(run_key(row.question, planned.setting, row.run))
         if record is not None:
             asked = build_request(found.suite, question, planned.setting, planned.endpoint, record.prompt).digest()
-            yield miss_text(row, question, grade(question, record, asked))
+            yield "\n".join([miss_text(row, question, grade(question, record, asked)), *_agent_lines(record, asked)])
 
 
 def _look_first(found: Opened) -> Iterator[str]:
@@ -246,6 +247,17 @@ def miss_text(row: Row, question: Question, graded: Grade) -> str:
     if graded.second_score is not None and graded.second is not None:
         lines.append(one_line(f"  second    {score(graded.second_score)}: {graded.second.why}", 400))
     return "\n".join(lines)
+
+
+def _agent_lines(record: RunRecord, asked: str) -> list[str]:
+    """How an agent came to its answer, its steps and what it changed; none for a model asked directly."""
+    attempt = counted(record, asked)
+    if attempt is None or attempt.reply is None or attempt.reply.agent is None:
+        return []
+    lines = [one_line(f"  {name:<9} {text}", 400) for name, text in agent_facts(attempt.reply)]
+    for heading, text in agent_texts(attempt.reply.agent):
+        lines += [f"  {heading.lower()}", block(text)]
+    return lines
 
 
 def _verdict_said(row: Row, graded: Grade) -> str:
