@@ -169,8 +169,8 @@ def without_bubblewrap(monkeypatch: pytest.MonkeyPatch) -> None:
     """A system on which bubblewrap is not installed."""
     found = shutil.which
 
-    def which(name: str, *arguments: object, **named: object) -> str | None:
-        return None if name == "bwrap" else found(name, *arguments, **named)  # type: ignore[arg-type]
+    def which(name: str, mode: int = os.F_OK | os.X_OK, path: str | None = None) -> str | None:
+        return None if name == "bwrap" else found(name, mode, path)
 
     monkeypatch.setattr(shutil, "which", which)
     best_isolation.cache_clear()

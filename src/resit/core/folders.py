@@ -179,7 +179,12 @@ def read_left(folder: Path, name: str, most_bytes: int) -> bytes | None:
 
     No link is followed, wherever in the path, for it may lead to what only we can read; nor is a pipe waited for.
     """
-    place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    if name.startswith("/") or ".." in PurePosixPath(name).parts:
+        return None
+    try:
+        place = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError:
+        return None
     try:
         for part in PurePosixPath(name).parts:
             inner = os.open(part, _OPEN, dir_fd=place)

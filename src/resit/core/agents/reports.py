@@ -12,14 +12,14 @@ from resit.core.printable import one_line
 MAX_TESTS = 2_000
 _NAME_CHARS = 200
 _NAMED_RUNNER = re.compile(r"\bpytest\b|\bunittest\b|\bgo\s+test\b.*-json\b|\{junit\}", re.DOTALL)
-_UNITTEST = re.compile(r"^(?P<name>\w+) \((?P<place>[\w.]+)\)(?P<rest>$| \.\.\. .*)", re.MULTILINE)
+_UNITTEST = re.compile(r"^(?P<name>[\w.]+) \((?P<place>[\w.]+)\)(?P<rest>$| \.\.\. .*)", re.MULTILINE)
 _RAN = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
-_BROKEN = re.compile(r"^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>\w+) \((?P<place>[\w.]+)\)", re.MULTILINE)
+_BROKEN = re.compile(r"^(?:FAIL|ERROR|UNEXPECTED SUCCESS): (?P<name>[\w.]+) \((?P<place>[\w.]+)\)", re.MULTILINE)
 _SKIPPED = re.compile(r"^(?:OK|FAILED) \(.*?skipped=(\d+)", re.MULTILINE)
 _TAP = re.compile(
     r"^(?P<not>not )?ok\b[ ]*(?P<number>\d+)?[ ]*(?:- )?(?P<name>[^#\n]*)(?P<directive>#[^\n]*)?$", re.MULTILINE
 )
-_PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+(?: ?\[[^\]]*\])?)", re.MULTILINE)
+_PYTEST_FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 _PYTEST_SUMMARY = re.compile(r"^=*[ ]*((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s", re.MULTILINE)
 
 
@@ -113,8 +113,8 @@ def _unittest(output: str) -> Report | None:
 
 def _dotted(found: re.Match[str]) -> str:
     """A test's path; Python 3.11 repeats its name in it."""
-    name, place = found["name"], found["place"]
-    return place if place.endswith(f".{name}") else f"{place}.{name}"
+    name, place = found["name"], found["place"].removeprefix("unittest.loader._FailedTest.")
+    return place if f".{place}".endswith(f".{name}") else f"{place}.{name}"
 
 
 def _pytest(output: str) -> Report | None:
