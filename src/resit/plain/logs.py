@@ -24,8 +24,10 @@ requests whose log holds no tokens.
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -48,13 +50,14 @@ _UNREAD_SHOWN = 3
 def main(args: argparse.Namespace) -> int:
     """Print what the logs add up to; 0."""
     now = datetime.now(UTC)
-    index = scan(
-        [Path(path) for path in args.paths] or None,
-        None if args.since is None else start_of(args.since, now),
-        None if args.until is None else end_of(args.until, now),
-        _show_progress if sys.stderr.isatty() else None,
-    )
-    summary = summarise(index)
+    with _no_garbage():
+        index = scan(
+            [Path(path) for path in args.paths] or None,
+            None if args.since is None else start_of(args.since, now),
+            None if args.until is None else end_of(args.until, now),
+            _show_progress if sys.stderr.isatty() else None,
+        )
+        summary = summarise(index)
     _notes(index)
     if args.json:
         say_json(as_json(index, summary))
@@ -71,6 +74,18 @@ def main(args: argparse.Namespace) -> int:
         _print(by, _sums(summary, by), _SHOWN[by])
     _candidates(summary)
     return 0
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """What is read stays until it is shown: looking through it for garbage took two fifths of a second look."""
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
 
 
 def as_json(index: LogIndex, summary: Summary) -> dict[str, object]:

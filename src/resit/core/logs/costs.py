@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 
 from resit.core.config import ModelsFile
-from resit.core.logs.rows import Row, Spent
+from resit.core.logs.rows import TIERS, Row, Spent
 from resit.core.records import Setting
 from resit.core.spend.prices import Price, Rates, price_for
 
@@ -25,6 +26,7 @@ class Prices:
         """Let the person's own prices win."""
         self._models_file = models_file
         self._known: dict[tuple[str, str, date], Price | None] = {}
+        self._rates: dict[tuple[str, str, date, int], Rates | None] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -47,25 +49,35 @@ class Prices:
         total: Decimal | None = None
         missing, unpriced = row.partial, []
         for spent in row.spent:
-            price = self.price(spent.model, row.provider, day) if spent.model is not None else None
-            cost = cost_of(spent, price)
+            rates = self._rates_of(spent, row.provider, day)
+            cost = None if rates is None else cost_of(spent, rates)
             if cost is not None:
                 total = cost if total is None else total + cost
                 continue
             missing = True
-            if price is None and spent.model is not None and spent.model not in unpriced:
+            if rates is None and spent.model is not None and spent.model not in unpriced:
                 unpriced.append(spent.model)
         return total, missing and total is not None, tuple(unpriced)
 
+    def _rates_of(self, spent: Spent, provider: str, day: date) -> Rates | None:
+        """The rates of calls whose prompts lie between two tiers."""
+        if spent.model is None:
+            return None
+        key = (spent.model, provider, day, bisect_left(TIERS, spent.longest))
+        if key not in self._rates:
+            price = self.price(spent.model, provider, day)
+            self._rates[key] = _FREE if price is not None and price.free else price and price.rates_for(spent.longest)
+        return self._rates[key]
 
-def cost_of(spent: Spent, price: Price | None) -> Decimal | None:
-    """What some calls cost, in US dollars, not rounded. None when the price, a rate or a count is unknown."""
-    if price is None:
-        return None
+
+_FREE = Rates(input=Decimal(0), output=Decimal(0), cache_read=Decimal(0), cache_write=Decimal(0))
+"""Of a model that costs nothing: then nothing needs to be counted either."""
+
+
+def cost_of(spent: Spent, rates: Rates) -> Decimal | None:
+    """What some calls cost, in US dollars, not rounded. None when a rate or a count is unknown."""
     if spent.input is None or spent.output is None:
-        # What costs nothing costs nothing uncounted.
-        return Decimal(0) if price.free else None
-    rates: Rates = price.rates_for(spent.longest)
+        return Decimal(0) if rates is _FREE else None
     total = spent.input * rates.input + spent.output * rates.output
     if spent.read:
         if rates.cache_read is None:

@@ -80,7 +80,8 @@ def read_log(path: str, before: FileLog | None = None, tick: Tick = lambda _: No
         if head.startswith(_ZIP):
             return _read_zip(path, stream, tick)
     # An export is often a single line, which would be too long for one.
-    tool, by_line = "jsonl", False
+    tool: Tool = "jsonl"
+    by_line = False
     if not head.removeprefix(BOM_UTF8).lstrip().startswith(b"["):
         with open_log(path) as stream:
             tool, by_line = sniff(stream, path)

@@ -215,13 +215,16 @@ def _model(row: Row) -> str | None:
 
 
 def _usage(row: Row) -> Usage:
-    spent = row.spent
+    # Columns of the sums: input, both kinds of cache write, cache read, output, thinking.
+    given, short, long, read, said, thought = (
+        map(total, list(zip(*row.spent, strict=True))[2:8]) if row.spent else (None,) * 6
+    )
     return Usage(
-        input_tokens=_bounded(total(each.input for each in spent)),
-        cache_write_tokens=_bounded(total(count for each in spent for count in (each.write_5m, each.write_1h))),
-        cache_read_tokens=_bounded(total(each.read for each in spent)),
-        output_tokens=_bounded(total(each.output for each in spent)),
-        thinking_tokens=_bounded(total(each.thinking for each in spent)),
+        input_tokens=_bounded(given),
+        cache_write_tokens=_bounded(total((short, long))),
+        cache_read_tokens=_bounded(read),
+        output_tokens=_bounded(said),
+        thinking_tokens=_bounded(thought),
     )
 
 
