@@ -31,6 +31,7 @@ COMMANDS: dict[str, str] = {
     "run": "ask a suite's questions of models, and go on where an earlier run of it stopped",
     "watch": "follow a round that another process runs",
     "check": "what is wrong with suites, and the self-test",
+    "explain": "each question in a sentence: which work it stands for, how it is graded, which trap it carries",
     "score": "grade answers that are already saved, no calls",
     "grade": "grade a round again, no calls: how many regraded, how many flipped",
     "show": "the table of a round, as text",
@@ -221,6 +222,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_run(made["run"])
     made["watch"].add_argument("round", metavar="ROUND", help=_ROUND)
     made["check"].add_argument("suites", metavar="SUITE", nargs="+", help=_SUITE)
+    made["explain"].add_argument("suite", metavar="SUITE", help=_SUITE)
     made["score"].add_argument("replies", metavar="REPLIES", help='{"ID": "answer"} or {"models": {NAME: {"answers": …')
     made["score"].add_argument("questions", metavar="QUESTIONS", help="a suite file of any form; needs no prompts")
     made["grade"].add_argument("round", metavar="ROUND", help=_ROUND)
@@ -232,7 +234,8 @@ def _parser() -> argparse.ArgumentParser:
     _add_note(made["note"])
     _add_export(made["export"])
     _add_logs(made["logs"])
-    for name in ("run", "check", "score", "grade", "show", "compare", "rules", "history", "spend", "logs", "models"):
+    with_json = "run check explain score grade show compare rules history spend logs models"
+    for name in with_json.split():
         made[name].add_argument("--json", action="store_true", help="one JSON object on standard output")
     return parser
 
@@ -304,6 +307,7 @@ def _add_run(parser: argparse.ArgumentParser) -> None:
         "--cancel-batch", action="store_true", help="cancel the round's batches, collect what was done, ask nothing"
     )
     add("--base-url", metavar="URL", help="a compatible server; shown and recorded")
+    add("--dask", metavar="ADDRESS", help="let the workers of this Dask cluster run agents; asks models from here")
     add("--unisolated", action="store_true", help="let agents start though they could read the answers; recorded")
     add("--dry-run", action="store_true", help="say what would be asked and what it may cost; ask nothing")
     add(

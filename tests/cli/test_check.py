@@ -62,3 +62,30 @@ def test_a_hostile_suite_cannot_move_the_cursor(tmp_path: Path, capsys: pytest.C
     suite.write_text(json.dumps([{"id": "\x1b[2J", "question": "?", "accept": ["x"], "match": "\x1b]0;x\x07"}]))
     assert main(["check", str(suite)]) == 1
     assert "\x1b" not in capsys.readouterr().out
+
+
+DRAFTS = FAULTY[: FAULTY.index('\n[[questions]]\nid = "One')].replace('"exat"', '"exact"') + (
+    '\n[[questions]]\nid = "two"\nprompt = "??"\ndraft = true\n'
+)
+
+
+def test_drafts_are_named_and_are_no_faults(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    suite = tmp_path / "s.toml"
+    suite.write_text(DRAFTS)
+    assert main(["check", str(suite)]) == 0
+    out = capsys.readouterr().out
+    assert "1 question, no faults" in out
+    assert "1 draft, never asked as long as it is one: two" in out
+    assert main(["check", str(suite), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["suites"][0]["drafts"] == ["two"]
+
+
+def test_a_suite_of_drafts_alone_passes_the_check_and_no_round_of_it_starts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    suite = tmp_path / "s.toml"
+    suite.write_text('[[questions]]\nid = "two"\nprompt = "??"\ndraft = true\n')
+    assert main(["check", str(suite)]) == 0
+    assert "every question is a draft" in capsys.readouterr().out
+    assert main(["run", str(suite), "-m", "haiku", "--dry-run"]) == 2
+    assert "every question is a draft" in capsys.readouterr().err

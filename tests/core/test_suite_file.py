@@ -278,7 +278,8 @@ FAULTS = [
     (question(max_tokens="'5'"), "type", "whole number"),
     (question(max_tokens="1.5"), "type", "whole number"),
     (question(draft="'yes'"), "type", "neither true nor false"),
-    (question(draft="true"), "no-questions", "every question is a draft"),
+    (question(no_trap="true", traps="['4']"), "trap-none", "traps names one"),
+    (question(no_trap="'yes'"), "type", "neither true nor false"),
     (question(checks="['x']"), "type", "no table"),
     (question(files="['none.csv']"), "missing-file", "none.csv"),
     (question(files="['/etc/passwd']"), "outside-file", "absolute"),
@@ -584,3 +585,23 @@ def test_every_error_is_one_of_ours(tmp_path: Path) -> None:
     for name, data in (("a.toml", b"\xff"), ("b.toml", question(accept="").encode())):
         with pytest.raises(ResitError):
             load_suite(write(tmp_path, data, name))
+
+
+def test_a_suite_of_drafts_alone_is_read_and_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text('[[questions]]\nid = "a"\nprompt = "?"\ndraft = true\n')
+    suite = load_suite(path)
+    assert suite.asked == ()
+    assert [warning.code for warning in suite.warnings] == ["all-drafts"]
+
+
+def test_a_question_may_say_what_work_it_stands_for_and_that_no_wrong_answer_tempts(tmp_path: Path) -> None:
+    path = tmp_path / "s.toml"
+    path.write_text(
+        '[[questions]]\nid = "a"\nprompt = "?"\naccept = ["x"]\nno_trap = true\nabout = """\nReading\n  bills"""\n'
+    )
+    before = '[[questions]]\nid = "a"\nprompt = "?"\naccept = ["x"]\n'
+    (question,) = load_suite(path).questions
+    assert (question.about, question.no_trap) == ("Reading bills", True)
+    path.write_text(before)
+    assert load_suite(path).questions[0].rule_digest == question.rule_digest

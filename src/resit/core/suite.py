@@ -50,12 +50,16 @@ class Question(Frozen):
     prompt: str = ""
     kind: str = "general"
     """The kind of work it stands for; routing is decided per kind."""
+    about: str = ""
+    """A line on the work it stands for, for whoever reads the suite; no model sees it."""
     accept: tuple[str, ...] = ()
     rule: Rule = Exact()
     second_rule: Rule | None = None
     """Scored beside the first, never instead of it."""
     checks: tuple[Check, ...] = ()
     traps: tuple[Trap, ...] = ()
+    no_trap: bool = False
+    """The person's word that no wrong answer tempts; it is no part of what decides."""
     reference: str | None = None
     """A reply that must get full marks."""
     weight: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 1.0

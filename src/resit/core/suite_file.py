@@ -105,7 +105,7 @@ def _built(raw: RawSuite, path: Path, said: Said, *, need_prompt: bool) -> Suite
     questions = tuple(_with_folders(_guarded(each, said), each, path, said) for each in found)
     asked = [question for question in questions if not question.draft]
     if questions and not asked:
-        said.fault("no-questions", "every question is a draft", "take draft = true off one of them")
+        said.warn("all-drafts", "every question is a draft, and a draft is never asked")
     elif asked and not any(question.weight for question in asked):
         said.fault("weight", "every question weighs 0", "give at least one a weight above 0")
     fields = {

@@ -65,7 +65,14 @@ def _print(checked: Checked) -> None:
     else:
         suite = checked.suite
         asked = plural(len(suite.asked) if suite else 0, "question")
+        drafts = [question.id for question in suite.questions if question.draft] if suite else []
         say(one_line(f"{checked.path}: {asked}, no faults; each accepted answer passes its rule, each trap fails it"))
+        if drafts:
+            say(
+                one_line(
+                    f"  · {plural(len(drafts), 'draft')}, never asked as long as it is one: {', '.join(drafts)}", 400
+                )
+            )
     _print_lines(checked.warnings, "  ! ")
 
 
@@ -78,6 +85,7 @@ def _as_json(checked: Checked) -> dict[str, object]:
     return {
         "path": checked.path,
         "ok": not checked.faults,
+        "drafts": [question.id for question in checked.suite.questions if question.draft] if checked.suite else [],
         "faults": [_fault_json(fault) for fault in checked.faults],
         "warnings": [_fault_json(fault) for fault in checked.warnings],
     }

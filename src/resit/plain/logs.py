@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import importlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -39,8 +40,19 @@ from resit.core.logs.when import end_of, start_of
 from resit.core.printable import one_line
 from resit.plain.text import jsonable, note, plural, say, say_json, table
 
-HANDLERS: dict[str, Callable[[Sequence[str]], int]] = {}
+HANDLERS: dict[str, Callable[[Sequence[str]], int]] = {
+    "prompt": lambda argv: _of("logs_prompt")(argv),
+    "ask": lambda argv: _of("logs_ask")(argv),
+    "audit": lambda argv: _of("logs_audit")(argv),
+}
 """What takes the rest of the line after `resit logs WORD`, by its word; every other word is a path."""
+
+
+def _of(module: str) -> Callable[[Sequence[str]], int]:
+    """The command in a module that is imported only when it is wanted."""
+    command: Callable[[Sequence[str]], int] = importlib.import_module(f"resit.plain.{module}").main
+    return command
+
 
 _SHOWN = {"model": 12, "effort": 12, "kind": 12, "day": 14}
 """Lines of each table when all of them are shown."""

@@ -44,6 +44,9 @@ def check_wish(suite: Suite, wish: Wish) -> None:
     Raises:
         UsageError: A wording, question, kind or number of runs that cannot be.
     """
+    if not suite.asked:
+        hint = "give one an accepted answer, then take draft = true off it"
+        raise UsageError(f"{suite.name}: every question is a draft, and a draft is never asked", hint=hint)
     for setting in wish.settings:
         if setting.variant != PLAIN and setting.variant not in suite.variants:
             known = ", ".join((PLAIN, *suite.variants))

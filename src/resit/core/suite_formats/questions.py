@@ -99,11 +99,13 @@ class _Question:
             id=self.id,
             prompt=self._prompt(need_prompt),
             kind=tidied(reader.text("kind")) or "general",
+            about=" ".join(reader.text("about").split()),
             accept=accept,
             rule=rule or Exact(),
             second_rule=second,
             checks=checks,
             traps=traps,
+            no_trap=self._no_trap(traps),
             reference=reference,
             weight=reader.weight(),
             system=reader.optional_text("system"),
@@ -224,6 +226,13 @@ class _Question:
             else:
                 inner.fault("trap", "a trap has no reply", 'write { reply = "...", why = "..." }')
         return tuple(traps)
+
+    def _no_trap(self, traps: tuple[Trap, ...]) -> bool:
+        said = self.reader.flag("no_trap")
+        if said and traps:
+            message = "no_trap says that no wrong answer tempts, and traps names one"
+            self.reader.fault("trap-none", message, "drop one of them", "no_trap")
+        return said
 
     def _prompt(self, need_prompt: bool) -> str:
         prompt = self.reader.text("prompt")
