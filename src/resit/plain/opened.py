@@ -8,6 +8,7 @@ from pathlib import Path
 from resit.core.judging.evidence import Evidence, weigh
 from resit.core.paths import rounds_dir
 from resit.core.rounds.graded import Graded
+from resit.core.rounds.lost import lost_calls
 from resit.core.rounds.plan import RoundPlan, since_said
 from resit.core.rounds.reviews import read_reviews
 from resit.core.rounds.shelf import open_round as open_saved
@@ -33,6 +34,11 @@ class Opened:
     def suite(self) -> Suite:
         """The questions as asked, under the rules that hold now."""
         return self.graded.suite
+
+    @property
+    def lost(self) -> int:
+        """Calls that went out and are in no result: with any, the cost is "at least"."""
+        return sum(lost_calls(self.store, self.graded.entries).values())
 
     @property
     def edits_since(self) -> int:

@@ -8,20 +8,18 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from string import ascii_uppercase
 
-from resit.core.judging.agent_words import agent_facts, agent_texts
 from resit.core.judging.evidence import Evidence
 from resit.core.judging.gates import UNTESTED, judge_settings
 from resit.core.judging.wording import dollars, percent
 from resit.core.printable import one_line
-from resit.core.records import FAIR, Row, RunRecord, run_key
+from resit.core.records import FAIR
 from resit.core.rounds.graded import rows_json
-from resit.core.rounds.plan import build_request
-from resit.core.scoring.grade import ANSWER, Grade, counted, grade
+from resit.core.rounds.lost import lost_said
 from resit.core.scoring.grid import Cell, SettingSummary
-from resit.core.scoring.misses import disagreements, grader_suspects, miss_queue
 from resit.core.suite import Question
+from resit.plain.misses import misses
 from resit.plain.opened import Opened, open_round
-from resit.plain.text import block, jsonable, plural, say, say_json, score, table
+from resit.plain.text import jsonable, plural, say, say_json, score, table
 
 
 def main(args: argparse.Namespace) -> int:
@@ -47,6 +45,7 @@ def round_json(found: Opened) -> dict[str, object]:
     return {
         "round": found.store.id,
         "suite": found.plan.suite,
+        "suite_digest": found.plan.suite_digest,
         "rule": {
             "digest": found.suite.rule_digest,
             "set_at": found.plan.rule_set_at.isoformat(),
@@ -68,7 +67,8 @@ def round_json(found: Opened) -> dict[str, object]:
             "unsettled": sum(s.unsettled for s in sums),
             "passed": sum(row.outcome == "pass" for row in rows),
             "cost_usd": jsonable(sum(costs, Decimal(0)) if costs else None),
-            "at_least": len(costs) < len(rows),
+            "at_least": len(costs) < len(rows) or found.lost > 0,
+            "lost_calls": found.lost,
         },
     }
 
@@ -116,6 +116,8 @@ def _notes(found: Opened) -> Iterator[str]:
         yield f"asked at {endpoint}" + ("" if source in ("default", "recorded") else f" (from {source})")
     if found.plan.repeats == 1:
         yield f"one run of each question: {UNTESTED}"
+    if lost := lost_said(found.lost):
+        yield lost
     yield from _left_out(found.evidence)
     for kind in found.evidence.kinds:
         for gate in judge_settings(found.evidence, kind)[0].gates:
@@ -199,70 +201,3 @@ def _letters() -> Iterator[str]:
 
 def _seconds(value: float | None) -> str:
     return "–" if value is None else f"{value:.1f} s"
-
-
-def misses(found: Opened) -> Iterator[str]:
-    """What to look at first, then every run below full marks or without a fair answer, in suite order."""
-    labels = {planned.setting.label: planned for planned in found.plan.settings}
-    wanted = miss_queue(found.grid)
-    if not wanted:
-        yield "no misses"
-    yield from _look_first(found)
-    for row in disagreements(found.graded.rows):
-        yield one_line(f"{row.question} · {row.setting} · run {row.run}: verdict {row.verdict}, yet {row.outcome}")
-    for row in wanted:
-        planned, question = labels[row.setting], found.suite.by_id[row.question]
-        record = found.store.read(run_key(row.question, planned.setting, row.run))
-        if record is not None:
-            asked = build_request(found.suite, question, planned.setting, planned.endpoint, record.prompt).digest()
-            yield "\n".join([miss_text(row, question, grade(question, record, asked)), *_agent_lines(record, asked)])
-
-
-def _look_first(found: Opened) -> Iterator[str]:
-    """What looks like the grader's fault rather than the models'."""
-    suspects = grader_suspects(found.graded.rows)
-    for suspect in suspects:
-        if suspect.check != ANSWER:
-            yield one_line(f"{suspect.question}: {suspect.why}")
-    never = [suspect.question for suspect in suspects if suspect.check == ANSWER]
-    if never:
-        yield one_line(f"never right in a whole setting, so look at the rule first: {', '.join(never)}")
-
-
-def miss_text(row: Row, question: Question, graded: Grade) -> str:
-    """One run below full marks: what was accepted, what came, what was compared, and why it is a miss."""
-    lines = [one_line(f"{row.question} · {row.setting} · run {row.run} · {_verdict_said(row, graded)}")]
-    lines.append(one_line(f"  prompt    {question.prompt}", 200))
-    if question.accept:
-        lines.append(one_line(f"  accepted  {' | '.join(question.accept)}"))
-    if graded.reply is not None:
-        lines += ["  reply, as received", block(graded.reply)]
-    if graded.judged is not None:
-        lines.append(one_line(f"  compared  {graded.judged.compared}", 400))
-        lines.append(one_line(f"  with      {' | '.join(graded.judged.accepted)}", 400))
-    lines += [one_line(f"  failed    {c.name}: {c.why}", 400) for c in graded.checks if not c.passed]
-    lines.append(one_line(f"  why       {graded.why}", 400))
-    if graded.trap is not None:
-        lines.append(one_line(f"  trap      {graded.trap.reply}: {graded.trap.why}", 400))
-    if graded.second_score is not None and graded.second is not None:
-        lines.append(one_line(f"  second    {score(graded.second_score)}: {graded.second.why}", 400))
-    return "\n".join(lines)
-
-
-def _agent_lines(record: RunRecord, asked: str) -> list[str]:
-    """How an agent came to its answer, its steps and what it changed; none for a model asked directly."""
-    attempt = counted(record, asked)
-    if attempt is None or attempt.reply is None or attempt.reply.agent is None:
-        return []
-    lines = [one_line(f"  {name:<9} {text}", 400) for name, text in agent_facts(attempt.reply)]
-    for heading, text in agent_texts(attempt.reply.agent):
-        lines += [f"  {heading.lower()}", block(text)]
-    return lines
-
-
-def _verdict_said(row: Row, graded: Grade) -> str:
-    if row.outcome not in FAIR:
-        return f"unsettled: {row.outcome}"
-    said = row.outcome if row.outcome == "miss" else f"{row.outcome} {score(row.score)}"
-    said += f" ({graded.reason})" if graded.reason else ""
-    return said + (f" · verdict: {row.verdict}" if row.verdict else "")

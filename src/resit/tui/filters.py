@@ -68,6 +68,8 @@ def _is(row: Row) -> tuple[str, ...]:
     names = [row.outcome]
     if row.score is None:
         names.append("unsettled")  # type: ignore[arg-type]
+    if row.doubt:
+        names.append("doubtful")  # type: ignore[arg-type]
     if below_full(row):
         names.append("unread" if row.verdict is None else "read")  # type: ignore[arg-type]
     return tuple(names)

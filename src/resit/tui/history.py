@@ -71,6 +71,7 @@ def past_rounds(suite: Suite, limit: int | None = None) -> tuple[PastRound, ...]
 def _past(path: Path, suite: Suite) -> PastRound:
     from resit.core.judging.evidence import weigh
     from resit.core.rounds.graded import GradedRound
+    from resit.core.rounds.lost import lost_calls
     from resit.core.rounds.regrade import graded_by
     from resit.core.rounds.store import RoundStore
 
@@ -79,10 +80,11 @@ def _past(path: Path, suite: Suite) -> PastRound:
         plan = store.plan()
         remembered = GradedRound(store).remembered()
         asked = graded_by(store.suite(), suite)
-        rows = _as_reviewed(store, plan, remembered)
+        rows = _as_reviewed(store, plan, remembered.values())
         grid = weigh(store.id, plan, asked, rows).grid
         rules = {question.id: question.rule_digest for question in asked.questions}
         kept = sum(1 for _ in store.marks())
+        lost = lost_calls(store, remembered)
     except (ResitError, OSError) as error:
         return PastRound(path, None, problem=str(error))
     known = [row.cost_usd for row in rows if row.cost_usd is not None]
@@ -96,7 +98,7 @@ def _past(path: Path, suite: Suite) -> PastRound:
         older_rule=sum(row.rule != rules.get(row.question, row.rule) for row in rows),
         marks=tuple(Mark(label, s.lowest_full, s.of) for label, s in grid.summaries.items()) if rows else (),
         cost_usd=None if unknown and not known else sum(known, Decimal(0)),
-        at_least=bool(unknown and known),
+        at_least=bool(known and (unknown or lost)),
         running_pid=store.runner_pid(),
     )
 

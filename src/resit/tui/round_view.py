@@ -16,6 +16,7 @@ from resit.core.judging.review_queue import State, count_states, grader_said, le
 from resit.core.records import Row, RunRecord, Setting, VerdictWord, run_key
 from resit.core.rounds.former import FormerGrade, read_former
 from resit.core.rounds.graded import GradedRound
+from resit.core.rounds.lost import lost_calls
 from resit.core.rounds.plan import RoundPlan, build_request
 from resit.core.rounds.regrade import Flip, Preview, compare, graded_by, preview
 from resit.core.rounds.reviews import Review, read_reviews, set_review, standing
@@ -89,7 +90,7 @@ class RoundView:
         self._open: list[str] | None = None
         self._former: Mapping[str, tuple[FormerGrade, ...]] = {}
         self._places: dict[str, int] = {}
-        self.damaged = 0
+        self.damaged = self.lost = 0
         self.reviews: dict[str, Review] = {}
         self.reload()
 
@@ -112,6 +113,7 @@ class RoundView:
         self._label_at = {label: at for at, label in enumerate(self.settings)}
         graded = self._graded.grade(self.suite, self.plan)
         self.damaged = len(graded.damaged)
+        self.lost = sum(lost_calls(self.store, graded.entries).values())
         self.reviews = read_reviews(self.store)
         self._former = read_former(self.store)
         self._rows = {self._key(row): row for row in graded.rows}
@@ -301,13 +303,6 @@ class RoundView:
         on_a_miss = at < len(misses) and misses[at] == key
         target = at + step if step < 0 or on_a_miss else at + step - 1
         return misses[max(0, min(len(misses) - 1, target))]
-
-    # -- what is said above the grid --------------------------------------------------------------------------------
-
-    @property
-    def edits_since(self) -> int:
-        """Edits made after the round's rules were written down."""
-        return sum(edit.at > self.plan.rule_set_at for edit in self.suite.edits)
 
     # -- changing ---------------------------------------------------------------------------------------------------
 

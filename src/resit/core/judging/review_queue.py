@@ -24,6 +24,15 @@ STATES: Final[Mapping[State, str]] = {
 """Each state in words, in the order in which a run goes through them."""
 
 
+_COUNTED: Final[Mapping[State, str]] = {
+    "queued": "queued",
+    "result": "without a fair answer",
+    "graded": "graded",
+    "review": "to review",
+    "reviewed": "reviewed",
+}
+
+
 def state_of(row: Row | None, evidence: Evidence) -> State:
     """How far a run has come.
 
@@ -58,6 +67,11 @@ def count_states(rows: Iterable[Row], planned: int, evidence: Evidence) -> Mappi
     counts = Counter(state_of(row, evidence) for row in rows)
     counts["queued"] = max(0, planned - counts.total())
     return {state: counts[state] for state in STATES if counts[state]}
+
+
+def queue_said(states: Mapping[State, int]) -> str:
+    """`2 without a fair answer · 10 graded · 4 to review`."""
+    return " · ".join(f"{number:,} {_COUNTED[state]}" for state, number in states.items())
 
 
 def grader_said(rows: Iterable[Row]) -> str:

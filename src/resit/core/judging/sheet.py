@@ -15,6 +15,7 @@ from resit.core.judging.growth import Growth, make_growth
 from resit.core.judging.review_queue import grader_said
 from resit.core.judging.wording import counted, day, named
 from resit.core.records import FAIR, Outcome, Reason, Row, VerdictWord, run_key
+from resit.core.rounds.lost import lost_said
 from resit.core.rounds.plan import PlannedSetting, RoundPlan, build_request, since_said
 from resit.core.rounds.reviews import Review, read_reviews
 from resit.core.rounds.shelf import OpenedRound
@@ -107,6 +108,8 @@ class Sheet:
     """What looks like the grader's fault rather than the models'."""
     untested: tuple[str, ...]
     """What this round does not show, in sentences."""
+    lost: int = 0
+    """Calls that went out and are in no result."""
 
     @property
     def settings(self) -> tuple[PlannedSetting, ...]:
@@ -141,8 +144,8 @@ class Sheet:
 
     @property
     def cost_at_least(self) -> bool:
-        """True when a run of unknown cost is not in `cost_usd`."""
-        return any(row.cost_usd is None for row in self.rows)
+        """True when a call of unknown cost is not in `cost_usd`."""
+        return self.lost > 0 or any(row.cost_usd is None for row in self.rows)
 
     @property
     def has_second(self) -> bool:
@@ -209,6 +212,7 @@ def make_sheet(found: OpenedRound) -> Sheet:
         misses=tuple(_misses(found, grid, reviews)),
         look_first=tuple(f"{suspect.question}: {suspect.why}" for suspect in grader_suspects(found.rows)),
         untested=tuple(_untested(found, evidence, gated, by_kind)),
+        lost=found.lost,
     )
 
 
@@ -283,6 +287,8 @@ def _untested(
     for damaged in found.graded.damaged:
         yield f"A result cannot be read and counts nowhere: {damaged.why}."
     yield from _price_said(found.plan)
+    if lost := lost_said(found.lost):
+        yield f"{lost}."
     recorded = all(item.endpoint_source == "recorded" for item in found.plan.settings)
     if not found.plan.serial and not recorded:
         yield "Calls went out side by side, so seconds hold what the server's queue added."

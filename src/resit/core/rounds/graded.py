@@ -110,13 +110,13 @@ class GradedRound:
         rows = sorted((entry.row for entry in entries.values()), key=frames.place)
         return Graded(suite, tuple(rows), entries, tuple(sorted(damaged, key=attrgetter("key"))), read)
 
-    def remembered(self) -> tuple[Entry, ...]:
-        """What was last graded, by this object or by `graded.json`; true or not any more."""
-        return tuple(self._remembered().values())
+    def remembered(self) -> Mapping[str, Entry]:
+        """What was last graded, by run key, by this object or by `graded.json`; true or not any more."""
+        return self._remembered()
 
     def remembered_rows(self) -> tuple[Row, ...]:
         """The rows as last graded, by this object or by `graded.json`; true or not any more."""
-        return tuple(entry.row for entry in self.remembered())
+        return tuple(entry.row for entry in self._remembered().values())
 
     def remember(self, record: RunRecord, row: Row, kept: Held) -> None:
         """Take up a run that was just kept and graded as `grade` would, so that the next opening need not."""

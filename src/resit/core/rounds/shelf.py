@@ -12,6 +12,7 @@ from resit.core.errors import ResitError, RoundError
 from resit.core.paths import rounds_dir as default_rounds_dir
 from resit.core.records import Row
 from resit.core.rounds.graded import Graded, GradedRound
+from resit.core.rounds.lost import lost_calls
 from resit.core.rounds.memory import Score, load_sums
 from resit.core.rounds.plan import RoundPlan
 from resit.core.rounds.regrade import graded_by
@@ -42,6 +43,15 @@ class OpenedRound:
     def rows(self) -> tuple[Row, ...]:
         """One row a run, in suite order."""
         return self.graded.rows
+
+    @property
+    def lost(self) -> int:
+        """Calls that went out and are in no result: with any, the cost is "at least".
+
+        Raises:
+            RoundError: The list of sent calls cannot be read.
+        """
+        return sum(lost_calls(self.store, self.graded.entries).values())
 
     @property
     def damaged(self) -> tuple[str, ...]:

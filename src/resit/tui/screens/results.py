@@ -12,7 +12,8 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from resit.core.judging.review_queue import State
+from resit.core.judging.review_queue import queue_said
+from resit.core.rounds.lost import lost_said
 from resit.core.rounds.plan import since_said
 from resit.core.rounds.store import RoundStore
 from resit.core.scoring.grid import settled_score
@@ -30,14 +31,6 @@ if TYPE_CHECKING:
     from resit.core.suite import Suite
 
 Shape = Literal["questions", "runs"]
-_QUEUE: dict[State, str] = {
-    "queued": "queued",
-    "result": "without a fair answer",
-    "graded": "graded",
-    "review": "to review",
-    "reviewed": "reviewed",
-}
-"""Each state of a run in as few words as the border has room for."""
 LIVE_S = 0.5
 """How often the grid follows a running round: the eye cannot read faster, and a cell is all of a question's runs."""
 
@@ -205,8 +198,7 @@ class ResultsScreen(RoundActions):
         done = Content.styled("✓ every miss is read", "$success")
         left = Content.styled(f"{figures.count(unread, 'miss', 'misses')} left to read", "bold $warning")
         self.status(left if unread else done)
-        queue = " · ".join(f"{number:,} {_QUEUE[state]}" for state, number in view.states.items())
-        self.query_one("#grid-panel").border_subtitle = Content(queue)
+        self.query_one("#grid-panel").border_subtitle = Content(queue_said(view.states))
         self._tell_warnings()
 
     def _tell_warnings(self) -> None:
@@ -219,6 +211,12 @@ class ResultsScreen(RoundActions):
                 said.append(f"{name}: {figures.count(summary.unsettled, 'run')} unsettled, no fair answer")
         if self._view.damaged:
             said.append(f"{figures.count(self._view.damaged, 'damaged file')} set apart")
+        if self._view.lost:
+            said.append(lost_said(self._view.lost))
+        doubtful = sum(bool(row.doubt) and row.score == 1.0 for row in self._view.rows)
+        if doubtful:
+            look = "deserves" if doubtful == 1 else "deserve"
+            said.append(f"{figures.count(doubtful, 'pass', 'passes')} {look} a look (filter is:doubtful)")
         if self._view.suite_problem:
             said.append(f"rules as asked ({self._view.suite_problem})")
         warnings = self.query_one("#warnings", PlainStatic)
