@@ -201,6 +201,11 @@ class ModelsFile(Frozen):
                 raise ValueError(f"{model} names a pool that is not there; [pools.NAME] makes one")
         return self
 
+    def pool_of(self, model: str) -> str | None:
+        """Name of the pool that a model shares; None when it shares none."""
+        entry = self.models.get(model)
+        return entry.pool if entry is not None else None
+
     def members(self, pool: str) -> frozenset[str]:
         """The models that share a pool."""
         return frozenset(model for model, entry in self.models.items() if entry.pool == pool)

@@ -18,6 +18,7 @@ from resit.core.rounds.events import (
     BatchSeen,
     Event,
     PauseChanged,
+    PoolsHeld,
     RoundEnded,
     RoundStarted,
     RunKept,
@@ -90,6 +91,8 @@ class Lines:
                 return (f"attempt {event.attempt} of {event.key}: {event.fault.said}; again in {wait_s:.1f} s",)
             case SettingStopped():
                 return (f"{event.setting.label} stopped: {event.fault.said}",)
+            case PoolsHeld():
+                return tuple(hold.line for hold in event.holds)
             case BatchesChanged():
                 return self._news(event.batches)
             case AttemptSent() | Streamed() | Spent() | PauseChanged() | RoundEnded():

@@ -94,7 +94,8 @@ def money_line(progress: Progress, now: datetime, per_minute: Sequence[float]) -
 
 def waiting_lines(progress: Progress, now: datetime) -> Content:
     """What waits, until when and why; what has been silent too long. Empty when all is well."""
-    lines = [_batch_line(batch) for batch in progress.batches[:_NAMED]]
+    lines = [Content.styled(f" {UNSETTLED} {one_line(hold.line, 300)}", "$warning") for hold in progress.holds]
+    lines += [_batch_line(batch) for batch in progress.batches[:_NAMED]]
     if len(progress.batches) > _NAMED:
         lines.append(Content.styled(f"   and {len(progress.batches) - _NAMED} more batches", "$text-muted"))
     waiting = [flight for flight in progress.flights.values() if flight.state == "waiting"]

@@ -78,6 +78,7 @@ class Intake:
         for member in reversed(out.runs):
             self._course.budget.settle(member.sent.reservation, None)
             if member.run is not None:
+                self._course.not_sent(member.run)
                 self._course.queue.put_back(member.run)
         self._room.change(out, state="gone")
 
@@ -140,6 +141,7 @@ class Intake:
         """An earlier start kept it: its cost is in the round's already."""
         self._course.budget.release(member.sent.reservation)
         if member.run is not None:
+            self._course.not_sent(member.run)
             self._course.queue.put_back(member.run)
 
     def _keep_aside(self, member: OutRun, answer: Reply | Fault, billed: bool) -> None:
@@ -157,4 +159,5 @@ class Intake:
         endpoint = next(p.endpoint for p in course.plan.round.settings if p.setting == setting)
         course.write_down(Called(item.question, setting, item.run, endpoint), attempt)
         if member.run is not None:
+            course.not_sent(member.run)
             course.queue.put_back(renewed(member.run))

@@ -63,13 +63,14 @@ class Outbox:
         def fits(run: OpenRun) -> bool:
             if run.label in self.tight or (server is not None and self._room.servers[run.label] is not server):
                 return False
-            return course.pace.may_start(run.job.setting.model, now)
+            return course.pace.may_start(run.job.setting.model, now) and course.pool_allows(run)
 
         while len(runs) < self._most and room > 0 and (run := course.queue.take(now, fits)) is not None:
             reservation = self._reserve(run)
             if reservation is not None:
                 server = self._room.servers[run.label]
                 room -= _size(run)
+                course.sent(run)
                 runs.append((run, reservation))
         return runs
 
@@ -97,8 +98,6 @@ class Outbox:
             )
             for item, (run, reservation) in zip(items, runs, strict=True)
         ]
-        for run, _ in runs:
-            self._course.sent(run)
         out = Out(note, members)
         room.out.append(out)
         room.tell()

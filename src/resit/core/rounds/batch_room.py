@@ -155,6 +155,8 @@ class BatchRoom:
     def _recalled(self, note: BatchNote, item: BatchItem, run: OpenRun | None) -> OutRun:
         reservation = self.course.budget.hold(item.worst_usd)
         member = OutRun(item, Sent(item.number, note.prepared_at, reservation, note.mark), run)
+        if run is not None:
+            self.course.sent(run)
         if not member.stale:
             member.item = item.model_copy(update={"prompt": ""})
         return member
@@ -229,6 +231,7 @@ class BatchRoom:
         for member in reversed(out.runs):
             self.course.budget.release(member.sent.reservation)
             if member.run is not None:
+                self.course.not_sent(member.run)
                 self.course.queue.put_back(member.run)
 
     def stop_settings(self, server: Batches, fault: Fault) -> None:

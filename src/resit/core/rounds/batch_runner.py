@@ -95,6 +95,7 @@ class BatchRunner:
             while True:
                 course.changed.clear()
                 await self._turn()
+                course.tell_holds()
                 if self._over():
                     return
                 course.beat((), self._room.seen())
@@ -136,12 +137,16 @@ class BatchRunner:
             return True
         if course.paused or not len(course.queue):
             return not course.paused
-        return self._end_at_cap()
+        return self._end_held()
 
-    def _end_at_cap(self) -> bool:
-        """Nothing is out, and runs are owed: True when only the cap keeps them."""
+    def _end_held(self) -> bool:
+        """Nothing is out, and runs are owed: True when only a quota or the cap keeps them."""
         course = self._course
-        if course.queue.next_due_s is not None or not self._outbox.tight:
+        if course.queue.next_due_s is not None:
+            return False
+        if course.ends_held(self._outbox.tight):
+            return True
+        if not self._outbox.tight:
             return False
         course.end_at_cap()
         return True
@@ -165,7 +170,7 @@ class BatchRunner:
         """Seconds until something is to be done."""
         course = self._course
         now = course.clock.monotonic_s()
-        times = [course.next_beat_s, *course.pace.holds_end_s(now)]
+        times = [course.next_beat_s, *course.pace.holds_end_s(now), *course.holds_end_s]
         times += [out.due_s for out in self._room.out if self._room.server_of(out) is not None]
         if course.queue.next_due_s is not None and not course.paused:
             times.append(course.queue.next_due_s)

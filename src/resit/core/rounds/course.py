@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -15,6 +15,8 @@ from resit.core.rounds.events import (
     BatchSeen,
     EndReason,
     PauseChanged,
+    PoolHold,
+    PoolsHeld,
     RoundEnded,
     RoundStarted,
     RunKept,
@@ -66,6 +68,10 @@ class Course:
         """When what is still out is cancelled. None: no stop was asked for."""
         self.ending: tuple[EndReason, str] | None = None
         self.defect: Exception | None = None
+        self.gate = outfit.gate
+        if self.gate is not None:
+            self.gate.changed = self.changed.set
+        self._told: tuple[PoolHold, ...] = ()
         self._outfit = outfit
         self._safe = Safe(self.plan, self.store, outfit.keeper, outfit.verdicts)
         self._waiting: dict[str, LiveFlight] = {}
@@ -113,8 +119,15 @@ class Course:
     # --- what comes back
 
     def sent(self, run: OpenRun) -> None:
-        """A run no longer waits."""
+        """A run no longer waits: it is out."""
         self._waiting.pop(run.job.key, None)
+        if self.gate is not None:
+            self.gate.started(run.job, self.till.worst_usd(run.job))
+
+    def not_sent(self, run: OpenRun) -> None:
+        """It did not go out after all."""
+        if self.gate is not None:
+            self.gate.landed(run.job, None)
 
     def land(self, run: OpenRun, sent: Sent, answer: Reply | Fault, *, billed: bool = True, again: bool = True) -> None:
         """What came back is settled, kept or tried again.
@@ -136,6 +149,8 @@ class Course:
             if sent.batch is not None:
                 self._keep_so_far(run)
         self.write_down(Called.of(run.job), attempt)
+        if self.gate is not None:
+            self.gate.landed(run.job, answer)
         self.emit(self.till.spent)
 
     def attempt(
@@ -190,7 +205,7 @@ class Course:
             self.pace.answered(setting.model)
             return None
         wait_s = self.pace.failed(setting.model, answer, len(run.attempts), self.clock.monotonic_s())
-        if self.pace.ends_setting(answer):
+        if self.pace.ends_setting(answer) and not (self.gate is not None and self.gate.refused(run.label, answer)):
             self.stop_setting(setting, answer)
         return None if self.winding_up or run.label in self.stopped else wait_s
 
@@ -205,6 +220,46 @@ class Course:
             state="waiting", since=now, next_at=event.next_at, fault=fault,
         )  # fmt: skip
         self.emit(event)
+
+    # --- quotas
+
+    def pool_allows(self, run: OpenRun) -> bool:
+        """Whether the quota that a run's model shares lets it start now."""
+        return self.gate is None or self.gate.may_start(run.job, self.till.worst_usd(run.job))
+
+    def tell_holds(self) -> None:
+        """Say which pools start nothing, when they are others than before."""
+        holds = self.gate.holds if self.gate is not None else ()
+        if holds != self._told:
+            self._told = holds
+            self.emit(PoolsHeld(self.clock.now(), holds))
+
+    @property
+    def holds_end_s(self) -> list[float]:
+        """When pools go on, on the clock's seconds."""
+        now, now_s = self.clock.now(), self.clock.monotonic_s()
+        holds = self.gate.holds if self.gate is not None else ()
+        ends = [(hold.until - now).total_seconds() for hold in holds if hold.until is not None]
+        return [now_s + max(0.0, end_s) for end_s in ends]
+
+    def ends_held(self, but: Collection[str] = ()) -> bool:
+        """End the round when all that is left waits for a quota, and for longer than a call would wait.
+
+        Args:
+            but: Settings that cannot start for another reason.
+        """
+        gate = self.gate
+        if gate is None or gate.asking:
+            return False
+        labels = self.queue.labels - frozenset(but)
+        holds = {label: gate.hold_of(label) for label in labels}
+        if not labels or None in holds.values():
+            return False
+        if any(end_s <= self.clock.monotonic_s() + self._outfit.policy.max_wait_s for end_s in self.holds_end_s):
+            return False
+        said = "; ".join(dict.fromkeys(hold.line for hold in holds.values() if hold is not None))
+        self.end("quota", f"paused: {said}; then the same command goes on")
+        return True
 
     # --- the end
 
@@ -246,6 +301,9 @@ class Course:
         return RoundEnded(self.clock.now(), reason, said, self._safe.owed)
 
     def _natural_end(self) -> tuple[EndReason, str]:
+        refusals = self.gate.refusals if self.gate is not None else ()
+        if refusals and self._safe.owed:
+            return "quota", "; ".join(hold.line for hold in refusals)
         if not self.stopped:
             return "done", "all is asked" if self.plan.jobs else "nothing was owed"
         quota = any(fault.kind in ("quota", "limit") for fault in self.stopped.values())
@@ -254,6 +312,8 @@ class Course:
 
     async def close(self) -> None:
         """Let go of clients, files and lock."""
+        if self.gate is not None:
+            await self.gate.close()
         for client in {id(client): client for client in self._outfit.clients.values()}.values():
             await client.close()
         self._safe.close()
@@ -283,6 +343,7 @@ class Course:
             planned=self.plan.planned,
             flights=(*flights, *self._waiting.values()),
             batches=tuple(batches),
+            holds=self.gate.holds if self.gate is not None else (),
             stopped=self.stopped,
             spent_usd=self.budget.spent_usd,
             in_flight_usd=self.budget.in_flight_usd,

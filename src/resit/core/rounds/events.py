@@ -140,6 +140,30 @@ class BatchSeen(Frozen):
                 assert_never(never)
 
 
+class PoolHold(Frozen):
+    """A quota pool of which nothing starts."""
+
+    pool: str
+    said: str
+    """Why, in a sentence."""
+    until: datetime | None = None
+    """When it goes on. None: nobody knows."""
+
+    @property
+    def line(self) -> str:
+        """Why and until when."""
+        return self.said + (f"; it goes on {self.until:%d %b %H:%M} UTC" if self.until is not None else "")
+
+
+@dataclass(frozen=True, slots=True)
+class PoolsHeld:
+    """Other pools than before start nothing."""
+
+    at: datetime
+    holds: tuple[PoolHold, ...]
+    """All of them; none when every pool goes on."""
+
+
 @dataclass(frozen=True, slots=True)
 class BatchesChanged:
     """Batches went out, ended, or are looked at at another time."""
@@ -171,5 +195,6 @@ Event = (
     | Spent
     | PauseChanged
     | BatchesChanged
+    | PoolsHeld
     | RoundEnded
 )

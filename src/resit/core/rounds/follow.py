@@ -95,6 +95,7 @@ class RoundFollower:
             settings=MappingProxyType(settings),
             flights=MappingProxyType(flights),
             batches=live.batches if live is not None and running else (),
+            holds=live.holds if live is not None and running else (),
             rows=self._log,
             spent_usd=live.spent_usd if live is not None else Decimal(0),
             in_flight_usd=live.in_flight_usd if live is not None and running else Decimal(0),

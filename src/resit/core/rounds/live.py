@@ -10,7 +10,7 @@ from pydantic import Field, ValidationError
 
 from resit.core.errors import RoundError
 from resit.core.records import Fault, Frozen
-from resit.core.rounds.events import BatchSeen, EndReason
+from resit.core.rounds.events import BatchSeen, EndReason, PoolHold
 from resit.core.rounds.progress import Flight, FlightState
 from resit.core.rounds.store import RoundStore
 
@@ -56,6 +56,8 @@ class Live(Frozen):
     planned: int
     flights: tuple[LiveFlight, ...] = ()
     batches: tuple[BatchSeen, ...] = ()
+    holds: tuple[PoolHold, ...] = ()
+    """Pools of which nothing starts."""
     stopped: dict[str, Fault] = Field(default_factory=dict)
     """Settings that cannot go on, by label."""
     spent_usd: Decimal = Decimal(0)

@@ -13,6 +13,7 @@ from resit.core.rounds.clock import Clock
 from resit.core.rounds.events import Event
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.plan import Plan
+from resit.core.rounds.pool_gate import PoolGate
 from resit.core.rounds.store import RoundStore
 from resit.core.spend.budget import Budget
 from resit.core.spend.ledger import Ledger
@@ -49,3 +50,5 @@ class Outfit:
     clock: Clock = field(default_factory=Clock)
     rng: random.Random = field(default_factory=random.Random)
     """Where jitter comes from."""
+    gate: PoolGate | None = None
+    """The quotas that its settings share. None: there are none."""

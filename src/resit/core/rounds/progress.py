@@ -17,6 +17,8 @@ from resit.core.rounds.events import (
     BatchSeen,
     Event,
     PauseChanged,
+    PoolHold,
+    PoolsHeld,
     RoundEnded,
     RoundStarted,
     RunKept,
@@ -151,6 +153,8 @@ class Progress:
     """Runs being asked, by key, in the order they were begun."""
     batches: tuple[BatchSeen, ...] = ()
     """Batches that are out, and those that just ended."""
+    holds: tuple[PoolHold, ...] = ()
+    """Quota pools of which nothing starts now."""
     rows: Log = field(default_factory=Log)
     """Every row so far in the order they came; a run asked again is in it twice, the last one counts."""
     spent_usd: Decimal = Decimal(0)
@@ -244,6 +248,8 @@ def fold(progress: Progress, event: Event) -> Progress:
             )
         case PauseChanged():
             return replace(progress, paused=event.paused)
+        case PoolsHeld():
+            return replace(progress, holds=event.holds)
         case BatchesChanged():
             return replace(progress, batches=event.batches)
         case RoundEnded():

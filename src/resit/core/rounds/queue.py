@@ -47,6 +47,12 @@ class JobQueue:
         """When the first waiting run may be tried again. None when none waits."""
         return self._waiting[0][0] if self._waiting else None
 
+    @property
+    def labels(self) -> frozenset[str]:
+        """The settings of the runs that could go out now."""
+        owed = {label for label, runs in self._owed.items() if runs}
+        return frozenset(owed | {run.label for run in self._due})
+
     def wait_until(self, run: OpenRun, ready_s: float) -> None:
         """Try `run` again at `ready_s`, before those that were never sent."""
         heapq.heappush(self._waiting, (ready_s, run.job.index, run))

@@ -88,6 +88,7 @@ class Runner:
             course.changed.clear()
             self._give_up_overdue()
             self._start_what_can()
+            course.tell_holds()
             if self._over():
                 return
             course.beat(flight.live() for flight in self._flights)
@@ -108,7 +109,7 @@ class Runner:
         """Seconds until something is to be done though no call ended."""
         course = self._course
         now = course.clock.monotonic_s()
-        times = [course.next_beat_s, *course.pace.holds_end_s(now)]
+        times = [course.next_beat_s, *course.pace.holds_end_s(now), *course.holds_end_s]
         if course.queue.next_due_s is not None and not course.paused:
             times.append(course.queue.next_due_s)
         if course.stop_by_s is not None:
@@ -135,7 +136,7 @@ class Runner:
         at_a_time = self.plan.round.agents if setting.provider == COMMAND else self.plan.round.concurrency
         if run.label in self._tight or self._flights.count(setting.provider) >= at_a_time:
             return False
-        return course.pace.may_start(setting.model, course.clock.monotonic_s())
+        return course.pace.may_start(setting.model, course.clock.monotonic_s()) and course.pool_allows(run)
 
     def _reserve(self, run: OpenRun) -> Reservation | None:
         """Set money aside for a call; None puts the run back, for a call that ends may free some."""
@@ -156,9 +157,13 @@ class Runner:
     def _start_cheaper_or_end(self) -> bool:
         """Nothing is out: start any run that the cap still allows; True when none is left and the round ends."""
         course = self._course
-        if course.queue.next_due_s is not None or not self._tight:
+        if course.queue.next_due_s is not None:
             return False
-        run = course.queue.take_first(lambda run: course.till.affords(run.job))
+        if course.ends_held(self._tight):
+            return True
+        if not self._tight:
+            return False
+        run = course.queue.take_first(lambda run: course.till.affords(run.job) and course.pool_allows(run))
         if run is not None:
             reservation = self._reserve(run)
             if reservation is None:

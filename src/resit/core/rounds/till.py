@@ -80,6 +80,10 @@ class Till:
                 raise
         return reservation
 
+    def worst_usd(self, job: Job) -> Decimal | None:
+        """The most that a call can cost; None when that is not known."""
+        return self._worst(job)
+
     def affords(self, job: Job) -> bool:
         """True when `reserve` would succeed."""
         worst, left = self._worst(job), self.budget.left_usd

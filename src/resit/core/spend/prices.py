@@ -193,6 +193,11 @@ def worst_case_usd(price: Price | None, request: Request) -> Decimal | None:
     return max((prompt * rates.input + request.max_tokens * rates.output) / _MTOK for rates in reachable)
 
 
+def most_tokens(request: Request) -> int:
+    """The most tokens of all kinds that one call can use."""
+    return _prompt_bytes(request) + _FRAMING_TOKENS + request.max_tokens
+
+
 @dataclass(frozen=True, slots=True)
 class PlannedCall:
     """One call that a round still owes."""
