@@ -15,6 +15,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
@@ -72,15 +73,32 @@ def bench_paint(folder: Path) -> None:
     held("CPU, median of the bare app's", median(c for _, c in ours) / median(c for _, c in bare), 1.5, "x")
 
 
-def pressed(terminal: Terminal, keys: Sequence[str]) -> tuple[list[float], float]:
-    """Seconds from each key to the last byte drawn, and the mean processor seconds a key took."""
-    before = terminal.cpu_s()
-    took = [terminal.press(key) for key in keys]
-    return took, (terminal.cpu_s() - before) / len(keys)
+@dataclass
+class Pressed:
+    """Seconds that each key took."""
+
+    wall: list[float] = field(default_factory=list)
+    """From the key to the last byte drawn."""
+    cpu: list[float] = field(default_factory=list)
+    """The program's own."""
+
+    def told(self) -> str:
+        """Both in milliseconds."""
+        return f"{spread(self.wall)}   CPU {spread(self.cpu)}"
 
 
-def bare_keys(folder: Path) -> tuple[list[float], float]:
-    """The same of the bare app: what Textual itself needs from a key to a frame."""
+def pressed(terminal: Terminal, keys: Sequence[str]) -> Pressed:
+    """Press `keys`, each once the one before is drawn."""
+    took = Pressed()
+    for key in keys:
+        before = terminal.cpu_s()
+        took.wall.append(terminal.press(key))
+        took.cpu.append(terminal.cpu_s() - before)
+    return took
+
+
+def bare_keys(folder: Path) -> Pressed:
+    """The same of the bare app: what Textual itself needs from a key to a frame, and how quiet the machine is."""
     terminal = Terminal([APPS, "bare"], folder)
     try:
         terminal.until(READY)
@@ -94,7 +112,7 @@ def bench_results(folder: Path, questions: int, settings: int, repeats: int, *, 
     """A round of so many runs in the results: opening, keys, sorting, memory."""
     shape = f"{questions * settings * repeats:,} run rows" if runs else f"{questions:,} questions x {settings} settings"
     print(f"Results, {shape}")
-    base, base_cpu = bare_keys(folder)
+    base = bare_keys(folder)
     terminal = Terminal([APPS, "results", str(questions), str(settings), str(repeats)], folder, PACE)
     try:
         terminal.until(READY)
@@ -106,15 +124,16 @@ def bench_results(folder: Path, questions: int, settings: int, repeats: int, *, 
             shown = terminal.press("t", 0.5)
             terminal.press(END)
             terminal.press(HOME)
-        took, cpu = pressed(terminal, ([DOWN] * 12 + [PAGE_DOWN] * 3 + [RIGHT] * 3 + [UP, PAGE_UP]) * 3)
-        jumps, _ = pressed(terminal, [END, HOME] * 5)
+        took = pressed(terminal, ([DOWN] * 12 + [PAGE_DOWN] * 3 + [RIGHT] * 3 + [UP, PAGE_UP]) * 3)
+        jumps = pressed(terminal, [END, HOME] * 5)
         # By the column under the cursor: up, down, and back to suite order.
         sorts = [terminal.press("s", 0.4) for _ in range(6)]
         held("shown", shown, 0.5, "s")
-        print(f"  keys   {spread(took)}   CPU {cpu * 1000:.1f} ms a key")
-        print(f"  bare   {spread(base)}   CPU {base_cpu * 1000:.1f} ms a key")
-        held("key to painted frame, p95", p95(took), 0.030, "s")
-        held("first and last row, worst", max(jumps), 0.030, "s")
+        print(f"  keys   {took.told()}")
+        print(f"  jumps  {jumps.told()}")
+        print(f"  bare   {base.told()}")
+        held("key to painted frame, p95", p95(took.wall), 0.030, "s")
+        held("first and last row, worst", max(jumps.wall), 0.030, "s")
         held("sort, worst", max(sorts), 0.3, "s")
         held("memory, most", terminal.memory_mb("VmHWM"), 250, "MB")
     finally:
@@ -124,7 +143,7 @@ def bench_results(folder: Path, questions: int, settings: int, repeats: int, *, 
 def bench_live(folder: Path) -> None:
     """A round at 1,000 replies a second: `f` is pressed all the while, and changes what the panel says of itself."""
     print(f"Live, {PER_S:,} replies a second for {LIVE_S} s")
-    base, _ = bare_keys(folder)
+    base = bare_keys(folder)
     told = folder / "told.json"
     terminal = Terminal([APPS, "live", str(PER_S), str(LIVE_S), str(told)], folder, PACE)
     took: list[float] = []
@@ -147,7 +166,7 @@ def bench_live(folder: Path) -> None:
         terminal.close()
     found = json.loads(told.read_text(encoding="utf-8"))
     print(f"  keys   {spread(took)}   ({len(took)} keys), CPU {share:.0%}, {rate:.0f} kB/s drawn")
-    print(f"  bare   {spread(base)}")
+    print(f"  bare   {spread(base.wall)}")
     held("key to painted frame, p95", p95(took), 0.060, "s")
     print(f"  replies {found['sent']:,} sent, {found['shown']:,} shown, {found['sent'] - found['shown']} lost")
     tell_growth(memory)

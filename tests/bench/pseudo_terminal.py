@@ -17,7 +17,6 @@ from pathlib import Path
 
 COLUMNS, LINES = 120, 40
 LIMIT_S = 120.0
-_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
 class Terminal:
@@ -99,9 +98,9 @@ class Terminal:
             self._read(left)
 
     def cpu_s(self) -> float:
-        """Processor seconds of the program so far."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / _TICKS_PER_S
+        """Processor seconds of the program so far, to the nanosecond."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text(encoding="utf-8").split()[0]) for task in tasks) / 1e9
 
     def memory_mb(self, name: str = "VmRSS") -> float:
         """Memory of the program: now, or at most with `VmHWM`."""

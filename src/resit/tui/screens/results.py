@@ -82,7 +82,7 @@ class ResultsScreen(RoundActions):
         with Horizontal(id="results"):
             with Vertical(id="grid-panel", classes="panel"):
                 yield LineInput(placeholder=HELP, id="results-filter")
-                yield ResultsGrid(id="grid")
+                yield ResultsGrid(id="grid", moved=self._moved)
             yield MissPane(id="pane", classes="panel")
 
     def on_mount(self) -> None:
@@ -158,7 +158,7 @@ class ResultsScreen(RoundActions):
             model = RunsModel(view.keys, view.rows, figures.count(len(view.keys), "run"), out)
         self._models = model
         grid._keep = self._keeper(model)
-        with self.prevent(ResultsGrid.Moved):
+        with grid.quietly():
             grid.show_model(model)
         self._tell_headline()
 
@@ -225,11 +225,9 @@ class ResultsScreen(RoundActions):
 
     # -- grid and pane ----------------------------------------------------------------------------------------------
 
-    @on(ResultsGrid.Moved)
-    def _moved(self, event: ResultsGrid.Moved) -> None:
-        if type(event) is ResultsGrid.Moved:
-            self._key = self._key_at_cursor()
-            self._show_pane()
+    def _moved(self) -> None:
+        self._key = self._key_at_cursor()
+        self._show_pane()
 
     @on(ResultsGrid.Opened)
     def _opened(self) -> None:
@@ -269,7 +267,7 @@ class ResultsScreen(RoundActions):
         self._key = key
         grid, model = self.query_one(ResultsGrid), self._models
         row = self._view.row(key)
-        with grid.prevent(ResultsGrid.Moved):
+        with grid.quietly():
             if isinstance(model, RunsModel):
                 found = grid.go_to(key)
             else:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from textual.content import Content
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.visual import Visual
 
 from resit.tui.miss_text import pane_text
+from resit.tui.widgets.content_lines import strips_of
 
 if TYPE_CHECKING:
     from resit.tui.round_view import Miss
@@ -32,6 +35,7 @@ class MissPane(ScrollView, can_focus=True):
         self._miss: Miss | None = None
         self._empty = ""
         self._content = Content("")
+        self._place = ""
         self._strips: list[Strip] = []
 
     def show(self, miss: Miss | None, empty: str = "Nothing to read.") -> None:
@@ -39,7 +43,9 @@ class MissPane(ScrollView, can_focus=True):
         other = miss is None or self._miss is None or miss.key != self._miss.key
         self._miss, self._empty = miss, empty
         place = "" if miss is None else f"miss {miss.number} of {miss.of}" if miss.number else "full marks"
-        self.border_title = Content(place)
+        if place != self._place:
+            self._place = place
+            self.border_title = Content(place)
         self._lay_out()
         if other:
             self.scroll_to(0, 0, animate=False, immediate=True)
@@ -52,6 +58,7 @@ class MissPane(ScrollView, can_focus=True):
         """Other colours: nothing drawn before is right."""
         super().notify_style_update()
         self._draw_lines()
+        self.refresh()
 
     def selection_updated(self, selection: Selection | None) -> None:
         """The mouse marks other text."""
@@ -63,11 +70,24 @@ class MissPane(ScrollView, can_focus=True):
             self._content = Content.styled(self._empty, "$text-muted")
         else:
             self._content = pane_text(self._miss, self._width)
+        before = self._strips
         self._draw_lines()
-        # Never lower than the pane: another height would have the whole screen laid out anew for each short text.
-        height = max(len(self._strips), self.scrollable_content_region.height)
-        self.virtual_size = Size(self._width, height)
-        self.refresh()
+        self._set_height(max(len(self._strips), self.scrollable_content_region.height))
+        self._refresh_changed(before)
+
+    def _set_height(self, lines: int) -> None:
+        # Set past Textual, which would lay the whole screen out anew (10 ms a key). The bar is always there, so nothing
+        # has to move.
+        self.set_reactive(MissPane.virtual_size, Size(self._width, lines))
+        self.vertical_scrollbar.window_virtual_size = lines
+        self.scroll_y = self.validate_scroll_y(self.scroll_y)
+
+    def _refresh_changed(self, before: Sequence[Strip]) -> None:
+        """Have only those lines painted that are others than `before`."""
+        top, height = self.scroll_offset.y, self.scrollable_content_region.height
+        pairs = zip_longest(before[top : top + height], self._strips[top : top + height])
+        if changed := [Region(0, y, self.size.width, 1) for y, (old, new) in enumerate(pairs) if old != new]:
+            self.refresh(*changed)
 
     @property
     def _width(self) -> int:
@@ -75,7 +95,9 @@ class MissPane(ScrollView, can_focus=True):
 
     def _draw_lines(self) -> None:
         if self.is_attached:
-            self._strips = Visual.to_strips(self, self._content, self._width, None, self.visual_style, pad=True)
+            style = self.visual_style
+            strips = None if self.text_selection else strips_of(self._content, self._width, style)
+            self._strips = strips or Visual.to_strips(self, self._content, self._width, None, style, pad=True)
 
     def render_line(self, y: int) -> Strip:
         """One line of the text."""

@@ -6,12 +6,10 @@ instead of 7 to 145 ms, because nothing is built, measured or styled that is not
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import ClassVar
 
-from rich.cells import set_cell_size
-from rich.segment import Segment
 from rich.style import Style
 from textual import events
 from textual.binding import Binding
@@ -21,88 +19,14 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from resit.core.printable import one_line
+from resit.tui.widgets.table_lines import Places, TableLines
+from resit.tui.widgets.table_model import Column, EmptyModel, Shown, TableModel, Tone, sorted_rows
 
-Tone = Literal["", "good", "bad", "half", "dim", "strong"]
-"""How a cell is meant; the theme gives the colour, and a mark in the text says the same."""
+__all__ = ["Column", "EmptyModel", "ResultsGrid", "Shown", "TableModel", "Tone"]
 
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column."""
-
-    key: str
-    """Stays the same over models, so that a sort survives a reload."""
-    title: str
-    width: int
-    """Cells, without the gap after it."""
-    right: bool = False
-    """Numbers align right."""
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What stands in a cell."""
-
-    text: str
-    tone: Tone = ""
-
-
-class TableModel(Protocol):
-    """Where a table's rows come from."""
-
-    @property
-    def columns(self) -> Sequence[Column]:
-        """Left to right; the first stays in sight."""
-        ...
-
-    @property
-    def summaries(self) -> Sequence[Sequence[Shown]]:
-        """Lines under the rows that stay in sight, a cell a column."""
-        ...
-
-    def __len__(self) -> int:
-        """How many rows there are."""
-        ...
-
-    def row_id(self, row: int) -> str:
-        """What makes the row the same row after a sort or reload."""
-        ...
-
-    def cell(self, row: int, column: int) -> Shown:
-        """What stands there."""
-        ...
-
-    def sort_value(self, row: int, column: int) -> str | float | None:
-        """What a sort by that column compares; None goes last either way."""
-        ...
-
-
-class EmptyModel:
-    """A table before its rows are known."""
-
-    columns: Sequence[Column] = (Column("question", "question", 12),)
-    summaries: Sequence[Sequence[Shown]] = ()
-
-    def __len__(self) -> int:
-        """None."""
-        return 0
-
-    def row_id(self, row: int) -> str:
-        """Never asked."""
-        raise IndexError(row)
-
-    def cell(self, row: int, column: int) -> Shown:
-        """Never asked."""
-        raise IndexError(row)
-
-    def sort_value(self, row: int, column: int) -> str | float | None:
-        """Never asked."""
-        raise IndexError(row)
-
-
-_GAP = 2
 _KEPT_STRIPS = 2_000
+_HEADER, _SUMMARY = -1, -2
+"""What strips of lines that are no rows are kept under: the header, and the first summary, the next one below it."""
 
 
 class ResultsGrid(ScrollView, can_focus=True):
@@ -132,9 +56,9 @@ class ResultsGrid(ScrollView, can_focus=True):
         Binding("end,ctrl+end", "edge(1)", "last row", show=False),
     ]
 
-    cursor_row: reactive[int] = reactive(0, repaint=False)
+    cursor_row: reactive[int] = reactive(0, repaint=False, init=False)
     """Line of the cursor in what is shown, not in the model."""
-    cursor_column: reactive[int] = reactive(0, repaint=False)
+    cursor_column: reactive[int] = reactive(0, repaint=False, init=False)
 
     class Moved(Message):
         """The cursor is somewhere else, or on another row's content."""
@@ -161,14 +85,25 @@ class ResultsGrid(ScrollView, can_focus=True):
         *,
         id: str | None = None,  # noqa: A002 - Textual's name
         classes: str | None = None,
+        moved: Callable[[], None] | None = None,
     ) -> None:
-        """Show `model`, in its own order."""
+        """Show `model`, in its own order.
+
+        Args:
+            model: The rows.
+            id: The widget's name.
+            classes: Its CSS classes.
+            moved: Called at once instead of posting `Moved`, so that what it draws is in the same frame as the cursor.
+                A message comes a frame later, and every frame costs as much again.
+        """
         super().__init__(id=id, classes=classes)
         self.model: TableModel = model or EmptyModel()
         self.sorted_by: str | None = None
         self.reverse = False
         self._keep: Callable[[int], bool] | None = None
         self.order: Sequence[int] = range(len(self.model))
+        self._tell_moved = moved or self._post_moved
+        self._quiet = False
         self._strips: dict[tuple[int, int, bool], Strip] = {}
         self._looks: dict[str, Style] = {}
         self._fit()
@@ -248,7 +183,7 @@ class ResultsGrid(ScrollView, can_focus=True):
             rows = [row for row in rows if self._keep(row)]
         column = next((i for i, c in enumerate(model.columns) if c.key == self.sorted_by), None)
         if column is not None:
-            rows = _sorted_rows(model, rows, column, self.reverse)
+            rows = sorted_rows(model, rows, column, self.reverse)
         self.order = rows
         self._strips.clear()
         self._fit()
@@ -257,15 +192,28 @@ class ResultsGrid(ScrollView, can_focus=True):
             self.cursor_row = min(before, max(0, len(rows) - 1))
         self.cursor_column = min(self.cursor_column, len(model.columns) - 1)
         self.refresh()
+        self._moved()
+
+    @contextmanager
+    def quietly(self) -> Iterator[None]:
+        """The cursor goes elsewhere without a word."""
+        self._quiet = True
+        try:
+            yield
+        finally:
+            self._quiet = False
+
+    def _moved(self) -> None:
+        if not self._quiet:
+            self._tell_moved()
+
+    def _post_moved(self) -> None:
         self.post_message(self.Moved(self))
 
     def _fit(self) -> None:
-        self._lefts: list[int] = []
-        at = 0
-        for column in self.model.columns:
-            self._lefts.append(at)
-            at += column.width + _GAP
-        self.virtual_size = Size(max(0, at - _GAP), len(self.order) + 1 + self._foot)
+        self._places = Places(self.model.columns)
+        self._window: tuple[int, int] | None = None
+        self.virtual_size = Size(self._places.width, len(self.order) + 1 + self._foot)
 
     @property
     def _foot(self) -> int:
@@ -284,69 +232,71 @@ class ResultsGrid(ScrollView, can_focus=True):
         super().notify_style_update()
         self._looks.clear()
         self._strips.clear()
+        self._window = None
 
     def _look(self, name: str) -> Style:
         if name not in self._looks:
             self._looks[name] = self.get_component_rich_style(f"grid--{name}", partial=name != "row")
         return self._looks[name]
 
-    def render_line(self, y: int) -> Strip:
-        """One line of the window: header, a row, the rule, a summary, or nothing."""
-        left, top = self.scroll_offset
-        width = self.scrollable_content_region.width
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """Lines of the window: header, rows, rule, summaries.
+
+        Textual's way lays border and padding round each line, of which there are none, and took 2 ms a page more.
+        """
+        filters, background = self.get_line_filters(), self.background_colors[1]
+        lines = self._lines_in_window()
         body = min(self._room, len(self.order))
+        strips = []
+        for y in crop.line_range:
+            strip = self._line(lines, y, body)
+            for line_filter in filters:
+                strip = strip.apply_filter(line_filter, background)
+            strips.append(strip.crop(crop.x, crop.right))
+        return strips
+
+    def _line(self, lines: TableLines, y: int, body: int) -> Strip:
+        at = self.scroll_offset.y + y - 1
         if y == 0:
-            strip = self._header()
-        elif y <= body:
-            at = top + y - 1
-            if at >= len(self.order):
-                return Strip.blank(width, self._look("row"))
-            strip = self._row(self.order[at], self.cursor_column if at == self.cursor_row else -1)
-        elif y == body + 1 and self._foot:
-            return Strip([Segment("─" * width, self._look("row") + self._look("rule"))])
-        elif y <= body + self._foot:
-            strip = self._cells(self.model.summaries[y - body - 2], self._look("row"), -1)
-        else:
-            return Strip.blank(width, self._look("row"))
-        sticky = self.model.columns[0].width + _GAP
-        if left:
-            strip = Strip.join([strip.crop(0, sticky), strip.crop(sticky + left, left + width)])
-        return strip.crop(0, width).extend_cell_length(width, self._look("row"))
+            return self._keep_strip((_HEADER, -1, False), lambda: lines.header(self.sorted_by, self.reverse))
+        if y <= body:
+            return self._row(lines, at) if at < len(self.order) else lines.blank()
+        if y == body + 1 and self._foot:
+            return lines.rule()
+        if y <= body + self._foot:
+            number = y - body - 2
+            cells = self.model.summaries[number]
+            return self._keep_strip(
+                (_SUMMARY - number, -1, False), lambda: lines.cells(cells.__getitem__, self._look("row"))
+            )
+        return lines.blank()
 
-    def _header(self) -> Strip:
-        segments: list[Segment] = []
-        base = self._look("row") + self._look("header")
-        for column in self.model.columns:
-            title = one_line(column.title, 200)
-            style = base
-            if column.key == self.sorted_by:
-                title = f"{'▼' if self.reverse else '▲'}{title}"
-                style = base + self._look("sorted")
-            segments.append(Segment(_fitted(title, column.width, column.right) + " " * _GAP, style))
-        return Strip(segments)
+    def _lines_in_window(self) -> TableLines:
+        """Who draws; another window has other lines."""
+        window = self.scroll_offset.x, self.scrollable_content_region.width
+        if window != self._window:
+            self._window = window
+            self._strips.clear()
+            self._lines = TableLines(self._places, self._look, *window)
+        return self._lines
 
-    def _row(self, row: int, cursor: int) -> Strip:
-        key = (row, cursor, self.has_focus)
+    def _row(self, lines: TableLines, at: int) -> Strip:
+        row, here = self.order[at], at == self.cursor_row
+        cursor = self.cursor_column if here and self.has_focus else -1
+
+        def draw() -> Strip:
+            base = self._look("row") + self._look("cursor") if here else self._look("row")
+            return lines.cells(lambda column: self.model.cell(row, column), base, cursor)
+
+        return self._keep_strip((row, cursor, here), draw)
+
+    def _keep_strip(self, key: tuple[int, int, bool], draw: Callable[[], Strip]) -> Strip:
         strip = self._strips.get(key)
         if strip is None:
             if len(self._strips) >= _KEPT_STRIPS:
                 self._strips.clear()
-            model = self.model
-            base = self._look("row") + self._look("cursor") if cursor >= 0 else self._look("row")
-            strip = self._cells([model.cell(row, column) for column in range(len(model.columns))], base, cursor)
-            self._strips[key] = strip
+            strip = self._strips[key] = draw()
         return strip
-
-    def _cells(self, cells: Sequence[Shown], base: Style, cursor: int) -> Strip:
-        segments: list[Segment] = []
-        for index, (column, shown) in enumerate(zip(self.model.columns, cells, strict=True)):
-            style = base + self._look(shown.tone) if shown.tone else base
-            if index == cursor and self.has_focus:
-                style = style + self._look("cell")
-            text = _fitted(one_line(shown.text, 4 * column.width), column.width, column.right)
-            segments.append(Segment(text, style))
-            segments.append(Segment(" " * _GAP, base))
-        return Strip(segments)
 
     def _draw_line(self, at: int) -> None:
         y = at - self.scroll_offset.y
@@ -368,13 +318,13 @@ class ResultsGrid(ScrollView, can_focus=True):
         self._draw_line(old)
         self._draw_line(new)
         self._bring_into_sight()
-        self.post_message(self.Moved(self))
+        self._moved()
 
     def watch_cursor_column(self) -> None:
         """Draw the line; bring the column into sight."""
         self._draw_line(self.cursor_row)
         self._bring_into_sight()
-        self.post_message(self.Moved(self))
+        self._moved()
 
     def _bring_into_sight(self) -> None:
         top, room = self.scroll_offset.y, self._room
@@ -384,9 +334,9 @@ class ResultsGrid(ScrollView, can_focus=True):
         elif room and self.cursor_row >= top + room:
             y = self.cursor_row - room + 1
         column = self.cursor_column
-        start, end = self._lefts[column], self._lefts[column] + self.model.columns[column].width
+        start, end = self._places.span(column)
         left, width = self.scroll_offset.x, self.scrollable_content_region.width
-        sticky = self.model.columns[0].width + _GAP
+        sticky = self._places.sticky
         if column == 0 or start - sticky < left:
             x = 0 if column <= 1 else start - sticky
         elif end > left + width:
@@ -435,29 +385,4 @@ class ResultsGrid(ScrollView, can_focus=True):
                 self.post_message(self.Opened(self))
 
     def _column_at(self, x: int) -> int:
-        sticky = self.model.columns[0].width + _GAP
-        at = x if x < sticky else x + self.scroll_offset.x
-        return max(index for index, left in enumerate(self._lefts) if left <= at)
-
-
-def _sorted_rows(model: TableModel, rows: Sequence[int], column: int, reverse: bool) -> list[int]:
-    values = {row: model.sort_value(row, column) for row in rows}
-    known = [row for row, value in values.items() if value is not None]
-    # Words and numbers in one column (a label beside scores) compare as words.
-    if any(isinstance(values[row], str) for row in known):
-        words = {row: str(values[row]).casefold() for row in known}
-        known.sort(key=words.__getitem__, reverse=reverse)
-    else:
-        known.sort(key=values.__getitem__, reverse=reverse)  # type: ignore[arg-type]
-    return known + [row for row, value in values.items() if value is None]
-
-
-def _fitted(text: str, width: int, right: bool) -> str:
-    """`text` in exactly `width` cells, wide characters counted, cut with `…`."""
-    cut = set_cell_size(text, width)
-    if cut.rstrip() != text.rstrip() and width > 1:
-        return set_cell_size(text, width - 1) + "…"
-    if right:
-        bare = cut.rstrip()
-        return " " * (len(cut) - len(bare)) + bare
-    return cut
+        return self._places.at(x if x < self._places.sticky else x + self.scroll_offset.x)
