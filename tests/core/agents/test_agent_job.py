@@ -14,12 +14,12 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-import agent_kit as kit
 import pytest
 
+import agent_kit as kit
 from resit.core.agents import process
-from resit.core.agents.command_client import Ground
-from resit.core.config import HIDDEN
+from resit.core.agents.command_client import CommandClient, Ground
+from resit.core.config import HIDDEN, ModelsFile
 from resit.core.records import Fault, Isolation, Reply
 from resit.core.scoring.grade import unfair
 
@@ -292,6 +292,23 @@ async def test_nothing_is_left_of_a_run_on_disk(program: Any, isolation: Isolati
     assert isinstance(answer, Reply)
     assert answer.text.startswith(str(place))
     assert list(place.iterdir()) == []
+
+
+async def test_a_variable_that_models_toml_names_is_found_in_the_env_file(program: Any, tmp_path: Path) -> None:
+    (tmp_path / ".env").write_text("MY_KEY=from-the-file-0123456789\nANTHROPIC_API_KEY=not-for-a-plan-0123456789\n")
+    table = kit.entry(program("print(len(os.environ.get('MY_KEY', '')))"), env=["MY_KEY"])
+    file = ModelsFile.model_validate({"models": {kit.MODEL: table, "claude-code/m": {}}})
+    asking = CommandClient(file, Ground(isolation="none"), cwd=tmp_path)
+    answer = await asking.ask(kit.request())
+    assert isinstance(answer, Reply)
+    assert answer.text == str(len("from-the-file-0123456789"))
+    events = "import json; print(json.dumps({'type': 'result', 'result': str('ANTHROPIC_API_KEY' in os.environ)}))"
+    claude = program(events, "claude")
+    environ = {"PATH": f"{claude.parent}{os.pathsep}{os.environ['PATH']}"}
+    plan = CommandClient(file, Ground(isolation="none"), cwd=tmp_path, environ=environ)
+    answer = await plan.ask(kit.request(model="claude-code/m"))
+    assert isinstance(answer, Reply)
+    assert answer.text == "False"
 
 
 async def test_a_command_that_is_not_there_is_named_with_its_mend(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def test_the_waits_between_retries_are_no_time_of_the_models() -> None:
 
 
 def test_a_run_that_was_ended_at_its_limit_is_a_timeout_whatever_it_printed() -> None:
-    ended = Ended(exit_code=0, seconds=3.0, stopped="timeout", limit_s=3.0)
+    ended = Ended(exit_code=0, seconds=3.0, overdue=True, limit_s=3.0)
     for tool, file in (("claude", "claude/stream-interrupted-sigint.jsonl"), ("codex", "codex/success.jsonl")):
         answer = read(tool, (DATA / file).read_text(), ended)
         assert isinstance(answer, Fault)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from resit.core.agents.job import AgentJob, run_agent
 from resit.core.agents.presets import command_line, entry_of
 from resit.core.agents.verify import CodeKey
 from resit.core.calling.client import Listener
-from resit.core.config import ModelsFile
+from resit.core.config import ModelsFile, find_key
 from resit.core.records import Fault, Isolation, Reply, Request
 
 Run = Callable[[AgentJob, Listener | None, Mapping[str, str] | None], Awaitable[Reply | Fault]]
@@ -36,7 +37,13 @@ class CommandClient:
     """Starts one command for each request."""
 
     def __init__(
-        self, models_file: ModelsFile, ground: Ground, *, environ: Mapping[str, str] | None = None, run: Run = run_agent
+        self,
+        models_file: ModelsFile,
+        ground: Ground,
+        *,
+        environ: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        run: Run = run_agent,
     ) -> None:
         """Ask by presets and by the commands of `models_file`.
 
@@ -44,11 +51,15 @@ class CommandClient:
             models_file: The person's models.
             ground: What all runs have in common.
             environ: Stands in for the process's environment.
+            cwd: Where the search for `.env` starts, for the variables that `models.toml` names; None looks for none.
             run: Does a job.
+
+        Raises:
+            ConfigError: What was found in `.env` cannot be a key.
         """
         self._models_file = models_file
         self._ground = ground
-        self._environ = environ
+        self._environ = environ if cwd is None else _with_dotenv(models_file, environ, cwd)
         self._run = run
 
     def job(self, request: Request) -> AgentJob:
@@ -72,3 +83,17 @@ class CommandClient:
         """Take what was planted for the round away."""
         if self._ground.canary is not None:
             self._ground.canary.remove()
+
+
+def _with_dotenv(models_file: ModelsFile, environ: Mapping[str, str] | None, cwd: Path) -> dict[str, str]:
+    """The environment, with what `.env` says of the variables that the person's own entries name.
+
+    Not of those that a preset takes by itself: the person's plan would then be passed over for a key that pays anew.
+    """
+    found = dict(os.environ if environ is None else environ)
+    for entry in models_file.models.values():
+        for name in (*entry.env, *((entry.key,) if entry.provider == "command" and entry.key else ())):
+            key = find_key(name, cwd, found)
+            if key is not None:
+                found[name] = key.reveal()
+    return found

@@ -21,10 +21,12 @@ from resit.core.agents.template import CommandLine, Filled, fill
 from resit.core.agents.verify import CodeKey, verify
 from resit.core.calling.client import Delta, Listener
 from resit.core.errors import ResitError
-from resit.core.records import Fault, Isolation, Reply, Request
+from resit.core.records import Fault, FaultKind, Isolation, Reply, Request
 
 TIMEOUT_S = 1500.0
 """How long a run may take, unless `models.toml` says otherwise."""
+MOST_HEARD = 1_000_000
+"""Characters that are streamed of one run: whoever listens keeps them."""
 _PASSED_ON = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
     "http_proxy", "https_proxy", "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
@@ -65,12 +67,13 @@ async def run_agent(
     command = job.command
     program = command.program(environ.get("PATH", os.defpath))
     if program is None:
-        return _fault(job, f"{command.name}: {command.argv[0]} is not on PATH; install it, or put its folder there")
+        said = f"{command.name}: {command.argv[0]} is not on PATH; install it, or put its folder there"
+        return _fault(job, "model", said)
     try:
         place = partial(prepare, job.request, outside=job.hidden, sign_in=sign_in_files(command.logins))
         scratch = await asyncio.to_thread(place)
     except ResitError as error:
-        return _fault(job, str(error))
+        return _fault(job, "internal", str(error))
     try:
         return await _in_scratch(job, program, scratch, listen, environ)
     finally:
@@ -87,7 +90,7 @@ async def _in_scratch(
         return filled
     wrapped = wrap((program, *filled.argv[1:]), _spec(job, program, scratch, filled, environ), isolation)
     reader = make_reader(job.command.reader, Asking(job.command.name, job.request.model, job.command.answer_path))
-    ended = await run_command(wrapped, filled.stdin, partial(_hear, reader, listen, keys), job.timeout_s)
+    ended = await run_command(wrapped, filled.stdin, _Ear(reader, listen, keys), job.timeout_s)
     answer = reader.finish(ended, Place(home=scratch.home, answer_file=filled.answer_file))
     answer = await asyncio.to_thread(_stopped_or, wrapped, job, answer)
     await asyncio.to_thread(keep_renewed, job.command.logins, scratch.home)
@@ -119,11 +122,18 @@ def _beside(program: str) -> tuple[Path, ...]:
     return (*packages, *(program_roots(named[0], "") if named else ()))
 
 
-def _hear(reader: Reader, listen: Listener | None, keys: Keys, text: str) -> None:
-    """Hand a piece of output to its reader, and what the model said in it to whoever listens."""
-    for delta in reader.feed(text):
-        if listen is not None:
-            listen(Delta(delta.kind, keys.scrub(delta.text)))
+class _Ear:
+    """Hands output to its reader, and what the model says in it to whoever listens."""
+
+    def __init__(self, reader: Reader, listen: Listener | None, keys: Keys) -> None:
+        self._reader, self._listen, self._keys = reader, listen, keys
+        self._left = MOST_HEARD
+
+    def __call__(self, text: str) -> None:
+        for delta in self._reader.feed(text):
+            if self._listen is not None and self._left > 0:
+                self._left -= len(delta.text)
+                self._listen(Delta(delta.kind, self._keys.scrub(delta.text)))
 
 
 def _stopped_or(wrapped: Wrapped, job: AgentJob, answer: Reply | Fault) -> Reply | Fault:
@@ -147,5 +157,5 @@ def _completed(job: AgentJob, reply: Reply, scratch: Scratch, isolation: Isolati
     return reply.model_copy(update={"agent": agent.model_copy(update={"key_seen": seen})}) if seen else reply
 
 
-def _fault(job: AgentJob, said: str) -> Fault:
-    return Asking(job.command.name, job.request.model).asked.fault("model", said)
+def _fault(job: AgentJob, kind: FaultKind, said: str) -> Fault:
+    return Asking(job.command.name, job.request.model).asked.fault(kind, said)

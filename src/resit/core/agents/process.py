@@ -12,7 +12,7 @@ from contextlib import suppress
 
 from resit.core.agents.bounded import HeadTail
 from resit.core.agents.jail import Wrapped
-from resit.core.agents.outputs.reader import Ended, Stopped
+from resit.core.agents.outputs.reader import Ended
 
 FINISH_S = 8.0
 """How long a command that is asked to finish may take to write its last words."""
@@ -55,12 +55,12 @@ async def run_command(wrapped: Wrapped, stdin: bytes, hear: Hear, timeout_s: flo
         asyncio.create_task(_read(process.stdout, hear)),
         asyncio.create_task(_read(process.stderr, errors.add)),
     ]
-    stopped: Stopped = ""
+    overdue = False
     try:
         async with asyncio.timeout(timeout_s):
             await process.wait()
     except TimeoutError:
-        stopped = "timeout"
+        overdue = True
         await _end(process, FINISH_S)
     except asyncio.CancelledError:
         # Nobody waits for its last words.
@@ -72,7 +72,7 @@ async def run_command(wrapped: Wrapped, stdin: bytes, hear: Hear, timeout_s: flo
             with suppress(ProcessLookupError):
                 process.kill()
         await _drain(pipes)
-    return Ended(_exit_code(process.returncode), seconds, errors.text, stopped, timeout_s)
+    return Ended(_exit_code(process.returncode), seconds, errors.text, overdue, timeout_s)
 
 
 async def _end(process: Process, finish_s: float) -> None:

@@ -125,7 +125,7 @@ class ClaudeReader(EventReader):
     def _answered(self, event: Mapping[str, Any]) -> None:
         for block in map(table, rows(table(event.get("message")).get("content"))):
             if block.get("type") == "tool_result":
-                name = self._tools.get(words(block.get("tool_use_id")), "")
+                name = self._tools.pop(words(block.get("tool_use_id")), "")
                 self.transcript.add(Step(kind="result", text=_content(block.get("content")), tool=name))
 
     def _system(self, event: Mapping[str, Any]) -> None:

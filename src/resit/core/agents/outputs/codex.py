@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from resit.core.agents.bounded import Transcript
+from resit.core.agents.bounded import HeadTail, Transcript
 from resit.core.agents.outputs.reader import (
     Asking,
     Ended,
@@ -53,7 +53,7 @@ class CodexReader(EventReader):
         super().__init__(asking)
         self._thread = ""
         self._text: str | None = None
-        self._thinking: list[str] = []
+        self._thinking = HeadTail()
         self._usage: Usage | None = None
         self._failed: str | None = None
         self._begun = self._completed = False
@@ -104,7 +104,7 @@ class CodexReader(EventReader):
                 self.transcript.add(Step(kind="text", text=text))
                 return Delta("text", text)
             case "reasoning":
-                self._thinking.append(text)
+                self._thinking.add(f"\n\n{text}")
                 self.transcript.add(Step(kind="thinking", text=text))
                 return Delta("thinking", text)
             case "error":
@@ -142,7 +142,7 @@ class CodexReader(EventReader):
             ended,
             stop=stop,
             detail=detail,
-            thinking="\n\n".join(self._thinking),
+            thinking=self._thinking.text.strip(),
             usage=self._usage,
             model=_model(log),
             request_id=self._thread or None,

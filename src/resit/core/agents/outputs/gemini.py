@@ -47,7 +47,7 @@ class GeminiReader(EventReader):
         self._whole = HeadTail()
         self._session = ""
         self._model = ""
-        self._text: list[str] = []
+        self._text = HeadTail()
         self._tools: dict[str, str] = {}
         self._result: dict[str, Any] | None = None
         self._error = ""
@@ -65,7 +65,7 @@ class GeminiReader(EventReader):
                 self._session, self._model = words(event.get("session_id")), words(event.get("model"))
             case "message" if event.get("role") == "assistant":
                 text = words(event.get("content"))
-                self._text.append(text)
+                self._text.add(text)
                 return Delta("text", text)
             case "tool_use":
                 self._close_text()
@@ -97,7 +97,7 @@ class GeminiReader(EventReader):
         return self._nothing(whole, ended)
 
     def _streamed(self, result: Mapping[str, Any], ended: Ended) -> Reply | Fault:
-        text = "".join(self._text)
+        text = self._text.text
         self._close_text()
         said = words(table(result.get("error")).get("message")) or self._error
         if result.get("status") == "error" and _EMPTY not in said:
@@ -159,9 +159,9 @@ class GeminiReader(EventReader):
 
     def _close_text(self) -> None:
         """What was said so far becomes a step."""
-        if self._text:
-            self.transcript.add(Step(kind="text", text="".join(self._text)))
-            self._text = []
+        if self._text.taken:
+            self.transcript.add(Step(kind="text", text=self._text.text))
+            self._text = HeadTail()
 
 
 def _usage_of_models(whole: Mapping[str, Any]) -> Usage:

@@ -9,15 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 from resit.core.agents.bounded import Lines, Transcript
 from resit.core.calling.client import Delta
 from resit.core.calling.faults import Asked, ServerError, from_server
 from resit.core.records import AgentRun, Fault, FaultKind, Reply, Step, Stop, Usage
-
-Stopped = Literal["", "timeout", "stopped"]
-"""Who ended it: itself, its time limit, or the person."""
 
 _LIMIT_WORDS = re.compile(
     r"you.ve (hit|reached) your (\w+[- ]){0,2}limit|usage limit reached|rate limit reached|limit reached . resets",
@@ -47,9 +44,10 @@ class Ended:
     """From its start to its end."""
     stderr: str = ""
     """The beginning and the end of its standard error."""
-    stopped: Stopped = ""
+    overdue: bool = False
+    """It was ended at its time limit."""
     limit_s: float = 0.0
-    """Its time limit."""
+    """That limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,14 +195,11 @@ def seconds_until(epoch: object, now: Callable[[], datetime] = lambda: datetime.
 
 
 def not_ended_well(asking: Asking, ended: Ended, usage: Usage | None = None) -> Fault | None:
-    """The fault of a command that was ended before it had an answer; None when it ended by itself."""
-    asked = asking.asked
-    if ended.stopped == "timeout":
-        said = f"{asking.command} had no answer after {ended.limit_s:g} s and was ended with all it had started"
-        return asked.fault("timeout", said, usage=usage, seconds=ended.seconds)
-    if ended.stopped == "stopped":
-        return asked.fault("dropped", "stopped before its reply ended", usage=usage, seconds=ended.seconds)
-    return None
+    """The fault of a command that was ended at its time limit; None when it ended by itself."""
+    if not ended.overdue:
+        return None
+    said = f"{asking.command} had no answer after {ended.limit_s:g} s and was ended with all it had started"
+    return asking.asked.fault("timeout", said, usage=usage, seconds=ended.seconds)
 
 
 def without_result(asking: Asking, ended: Ended, usage: Usage | None = None) -> Fault:
