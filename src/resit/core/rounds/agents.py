@@ -34,7 +34,7 @@ def make_agents(plan: Plan, means: Means, barred: Container[str]) -> CommandClie
         if error is not None:
             raise error
         ground = Ground(hidden, isolation, canary, _code_keys(plan))
-        return CommandClient(_told(means.models_file, plan.round), ground, environ=means.environ)
+        return CommandClient(_told(means.models_file, plan.round), ground, environ=means.environ, cwd=means.cwd)
     except BaseException:
         canary.remove()
         raise
