@@ -54,7 +54,11 @@ class Means:
     models_file: ModelsFile = field(default_factory=ModelsFile)
     """The person's models, for the commands of agents."""
     shelter: Shelter | None = None
-    """What keeps agents away from the keys; None without agents."""
+    """What keeps agents away from the keys; None without agents, and where they run elsewhere."""
+    dask: str | None = None
+    """Address of the Dask cluster that runs agents; None runs them here."""
+    unisolated: bool = False
+    """Whether a person lets agents start where they could read the answers."""
 
 
 def find_problems(plan: RoundPlan, suite: Suite, means: Means) -> tuple[Problem, ...]:
@@ -86,7 +90,7 @@ def _cannot_start(planned: PlannedSetting, plan: RoundPlan, suite: Suite, means:
     if setting.provider == RECORDED:
         return UsageError("recorded replies are played by resit demo", hint="name a model that can be asked")
     if setting.provider == COMMAND:
-        error = cannot_run(setting, means.models_file, means.environ)
+        error = cannot_run(setting, means.models_file, means.environ, here=means.dask is None)
         return error or (means.shelter.error if means.shelter is not None else None)
     try:
         key_for(endpoint, means.cwd, means.environ)
