@@ -65,6 +65,7 @@ def main(args: argparse.Namespace) -> int:
         models_file=models_file,
         batch=True if args.cancel_batch else args.batch,
         unisolated=args.unisolated,
+        dask=args.dask,
     )
     if args.cancel_batch and not prepared.out:
         raise UsageError("this round has no batch out", hint="resit show last has what came back")

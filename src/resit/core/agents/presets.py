@@ -210,9 +210,16 @@ def efforts_of(model: str, entry: ModelEntry) -> tuple[Effort, ...]:
 
 
 def cannot_run(
-    setting: Setting, models_file: ModelsFile, environ: Mapping[str, str] | None = None
+    setting: Setting, models_file: ModelsFile, environ: Mapping[str, str] | None = None, *, here: bool = True
 ) -> ResitError | None:
-    """Why a setting's command cannot be started, with the mend; None when it can."""
+    """Why a setting's command cannot be started, with the mend; None when it can.
+
+    Args:
+        setting: Which agent, and at which effort.
+        models_file: The person's models.
+        environ: Stands in for the process's environment.
+        here: Whether it is to run on this machine, so that its program must be here.
+    """
     entry = entry_of(setting.model, models_file)
     efforts = efforts_of(setting.model, entry)
     if setting.effort is not None and setting.effort not in efforts:
@@ -223,7 +230,8 @@ def cannot_run(
     if setting.thinking == "off":
         return UsageError(f"{setting.model} cannot be told not to think", hint="choose an effort instead")
     program = entry.command[0] if entry.preset is None else KNOWN[entry.preset].program
-    if shutil.which(program, path=(os.environ if environ is None else environ).get("PATH", os.defpath)) is None:
+    path = (os.environ if environ is None else environ).get("PATH", os.defpath)
+    if here and shutil.which(program, path=path) is None:
         hint = KNOWN[entry.preset].hint if entry.preset is not None else "install it, or name its full path"
         return UsageError(f"{program} is not on PATH, so {setting.model} cannot be asked", hint=hint)
     return None

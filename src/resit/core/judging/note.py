@@ -230,10 +230,10 @@ def _endpoints(settings: Sequence[PlannedSetting]) -> list[str]:
 
 def _isolation(plan: RoundPlan) -> list[str]:
     """Whether agents could have read the answers; nothing for a round without agents."""
-    if plan.isolation is None:
-        return []
     if plan.unisolated:
         return ["", "**Agents could read the answers**, and were started nevertheless (`--unisolated`)."]
+    if plan.isolation is None:
+        return []
     said = f"Agents ran under {plan.isolation}; a marker planted with the answers could not be read from inside."
     return ["", said]
 

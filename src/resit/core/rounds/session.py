@@ -91,6 +91,8 @@ class Prepared:
             notes.append("a server on this machine lets calls wait in line, and seconds count that; --serial does not")
         if self._parts.means.shelter is not None:
             notes.append(self._parts.means.shelter.said)
+        if self._parts.means.dask is not None:
+            notes.append(f"agents run on the Dask cluster at {self._parts.means.dask}")
         notes += (f"{result.why}: it will be set aside and asked again" for result in self._parts.damaged)
         return tuple(notes)
 
@@ -148,6 +150,7 @@ def prepare_round(
     batch: bool | None = None,
     poll: PollPace | None = None,
     unisolated: bool = False,
+    dask: str | None = None,
 ) -> Prepared:
     """Put a round together, or find the one that goes on, without writing or calling anything.
 
@@ -177,6 +180,7 @@ def prepare_round(
         batch: In batches, at the batch price. None: as the round says.
         poll: How often a batch is looked at.
         unisolated: Let agents start though they could read the answers.
+        dask: Address of the Dask cluster that is to run agents.
 
     Raises:
         UsageError: A setting, question or round that is not there.
@@ -198,13 +202,17 @@ def prepare_round(
         mend = "go on in batches (--batch; b in Set up) to collect them, or cancel them with --cancel-batch"
         raise UsageError(f"round {round_plan.id} {_out_said(out)}", hint=mend)
     models = known_models(sources.models_file, now=sources.now)
-    shelter = None if COMMAND in (clients or {}) else find_shelter(suite, planned, cwd or Path.cwd())
+    shelter = None if dask or COMMAND in (clients or {}) else find_shelter(suite, planned, cwd or Path.cwd())
     if shelter is not None:
         shelter = replace(shelter, accepted=unisolated)
         round_plan = shelter.recorded(round_plan)
+    elif dask and unisolated:
+        round_plan = round_plan.model_copy(update={"unisolated": True})
     parts = Parts(
         rounds_dir=folder,
-        means=Means(clients, endpoints, models, cwd or Path.cwd(), environ, sources.models_file, shelter),
+        means=Means(
+            clients, endpoints, models, cwd or Path.cwd(), environ, sources.models_file, shelter, dask, unisolated
+        ),
         clock=clock,
         rng=rng or random.Random(),
         ledger=ledger if ledger is not None else Ledger(),
