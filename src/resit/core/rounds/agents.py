@@ -6,19 +6,22 @@ from collections.abc import Container
 
 from resit.core.agents.canary import plant, readable_from
 from resit.core.agents.command_client import CommandClient, Ground
+from resit.core.agents.dask_client import Cluster, DaskClient
 from resit.core.agents.jail import best_isolation, hidden_areas
 from resit.core.agents.presets import entry_of
 from resit.core.agents.verify import CodeKey, code_key
+from resit.core.calling.client import Client
 from resit.core.config import ModelEntry, ModelsFile
 from resit.core.rounds.exposed import Shelter
 from resit.core.rounds.hindered import Means
 from resit.core.rounds.plan import COMMAND, Plan, RoundPlan
 
 
-def make_agents(plan: Plan, means: Means, barred: Container[str]) -> CommandClient | None:
+def make_agents(plan: Plan, means: Means, barred: Container[str]) -> Client | None:
     """Who asks all agents of a round; None when it has none that may start.
 
-    A marker is planted for this round, and once more it is looked whether it can be read from inside.
+    A marker is planted for this round, and once more it is looked whether it can be read from inside; where a cluster
+    runs the agents, each of its machines looks for itself.
 
     Raises:
         Exposed: It can, and nobody agreed to that.
@@ -26,15 +29,20 @@ def make_agents(plan: Plan, means: Means, barred: Container[str]) -> CommandClie
     settings = [planned.setting for planned in plan.round.settings if planned.setting.provider == COMMAND]
     if all(setting.label in barred for setting in settings):
         return None
-    hidden, isolation = hidden_areas(plan.suite, cwd=means.cwd), best_isolation()
-    canary = plant(plan.suite)
+    hidden = hidden_areas(plan.suite, cwd=means.cwd)
+    models_file = _told(means.models_file, plan.round)
+    if means.dask is not None:
+        cluster = Cluster(means.dask, unisolated=means.unisolated)
+        ground = Ground(hidden, None, plant(plan.suite), _code_keys(plan))
+        return DaskClient(CommandClient(models_file, ground, run=cluster.run), cluster)
+    isolation, canary = best_isolation(), plant(plan.suite)
     try:
         accepted = means.shelter is not None and means.shelter.accepted
         error = Shelter(isolation, readable_from(canary, isolation, hidden), accepted).error
         if error is not None:
             raise error
         ground = Ground(hidden, isolation, canary, _code_keys(plan))
-        return CommandClient(_told(means.models_file, plan.round), ground, environ=means.environ, cwd=means.cwd)
+        return CommandClient(models_file, ground, environ=means.environ)
     except BaseException:
         canary.remove()
         raise
