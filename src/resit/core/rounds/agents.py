@@ -42,7 +42,7 @@ def make_agents(plan: Plan, means: Means, barred: Container[str]) -> Client | No
         if error is not None:
             raise error
         ground = Ground(hidden, isolation, canary, _code_keys(plan))
-        return CommandClient(models_file, ground, environ=means.environ)
+        return CommandClient(models_file, ground, environ=means.environ, cwd=means.cwd)
     except BaseException:
         canary.remove()
         raise
