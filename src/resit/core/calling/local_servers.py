@@ -7,7 +7,7 @@ import importlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
 from resit.core.calling.models import ModelInfo
@@ -106,5 +106,5 @@ def _listed(body: bytes) -> tuple[str, ...]:
     return tuple(dict.fromkeys(chats))[:_MOST_MODELS]
 
 
-def _is_name(name: object) -> bool:
+def _is_name(name: object) -> TypeGuard[str]:
     return isinstance(name, str) and 0 < len(name) <= _LONGEST_NAME and name.isprintable() and name == name.strip()
