@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 
 from resit.core.judging.agent_words import agent_facts, agent_texts
+from resit.core.judging.gates import suspects_said
 from resit.core.judging.review_queue import STATES, count_states, grader_said, queue_said, state_of
 from resit.core.judging.wording import day
 from resit.core.printable import one_line
 from resit.core.records import FAIR, Row, RunRecord, run_key
 from resit.core.rounds.former import FormerGrade, read_former
 from resit.core.rounds.plan import build_request
-from resit.core.scoring.grade import ANSWER, Grade, counted, grade
+from resit.core.scoring.grade import Grade, counted, grade
 from resit.core.scoring.misses import disagreements, grader_suspects, miss_queue
 from resit.core.suite import Question
 from resit.plain.opened import Opened
@@ -26,7 +27,7 @@ def misses(found: Opened) -> Iterator[str]:
     """
     wanted = miss_queue(found.grid)
     yield "\n".join(_queue_said(found)) if wanted else "no misses"
-    yield from _look_first(found)
+    yield from map(one_line, suspects_said(grader_suspects(found.graded.rows), 20))
     for row in disagreements(found.graded.rows):
         yield one_line(f"{row.question} · {row.setting} · run {row.run}: verdict {row.verdict}, yet {row.outcome}")
     former = read_former(found.store)
@@ -47,17 +48,6 @@ def _queue_said(found: Opened) -> Iterator[str]:
     left = states.get("result", 0) + states.get("review", 0)
     blamed = grader_said(found.graded.rows)
     yield f"{plural(left, 'miss', 'misses')} left to read" + (f"; {blamed}" if blamed else "")
-
-
-def _look_first(found: Opened) -> Iterator[str]:
-    """What looks like the grader's fault rather than the models'."""
-    suspects = grader_suspects(found.graded.rows)
-    for suspect in suspects:
-        if suspect.check != ANSWER:
-            yield one_line(f"{suspect.question}: {suspect.why}")
-    never = [suspect.question for suspect in suspects if suspect.check == ANSWER]
-    if never:
-        yield one_line(f"never right in a whole setting, so look at the rule first: {', '.join(never)}")
 
 
 def _folded(rows: Iterable[Row]) -> Iterator[tuple[Row, ...]]:

@@ -133,3 +133,20 @@ def together(*tables: Table) -> dict[str, dict[Setting, Scores]]:
         for name, cells in table.items():
             joined.setdefault(name, {}).update(cells)
     return joined
+
+
+KINDS = {"q1": "sums", "q2": "sums", "q3": "words", "q4": "words", "q5": "easy"}
+TODAY = TOP.label
+
+
+def three() -> Evidence:
+    """Sums: low flaps. Words: only the top setting passes, one miss of low is unread. Easy: all are full."""
+    return exam(
+        together(
+            rights(LOW, "10", "11", "00", "11", "11"),
+            rights(HIGH, "11", "11", "11", "00", "11"),
+            rights(TOP, "11", "11", "11", "11", "11"),
+        ),
+        kinds=KINDS,
+        verdicts={("q1", LOW, 2): "model", ("q4", HIGH, 1): "model", ("q4", HIGH, 2): "model"},
+    )

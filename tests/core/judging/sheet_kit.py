@@ -1,13 +1,8 @@
-"""One fixed round on disk, with every sort of result: what notes, pages and reports are tested on.
-
-Run as a program it writes the golden files anew; read the difference before it is committed.
-"""
+"""One fixed round on disk, with every sort of result: what notes, pages and reports are tested on."""
 
 from __future__ import annotations
 
 import json
-import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -149,15 +144,3 @@ PAGE_ATTACKS = [
     "\t=1+1", "'=1", FENCE_BREAKER, "`" * 50, "~~~~\n# x", "![x](https://evil.example/x.png)", "| a | b |\n| - | - |",
     "\ufffe\uffff", "\ud800", "\x00", "<!-- made: 0123456789abcdef -->",
 ]  # fmt: skip
-
-
-if __name__ == "__main__":
-    from resit.core.judging.junit import junit_xml
-    from resit.core.judging.note import note_text
-
-    GOLDEN.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as scratch:
-        made = sheet(Path(scratch))
-    (GOLDEN / "note.md").write_text(note_text(made), encoding="utf-8")
-    (GOLDEN / "junit.xml").write_bytes(junit_xml(made))
-    sys.stdout.write(f"written: {GOLDEN}\n")

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from sheet_kit import (
     EDIT,
     FENCE_BREAKER,
-    GOLDEN,
     LOW,
     PAGE_ATTACKS,
     QUESTIONS,
@@ -33,10 +32,6 @@ from resit.core.printable import printable
 from resit.core.records import Setting
 from resit.core.rounds.shelf import open_round
 from resit.core.suite import Question
-
-
-def test_the_note_of_a_fixed_round_is_the_golden_note(tmp_path: Path) -> None:
-    assert note_text(sheet(tmp_path)) == (GOLDEN / "note.md").read_text(encoding="utf-8")
 
 
 def test_the_note_holds_models_date_prices_rule_and_later_changes(tmp_path: Path) -> None:

@@ -4,32 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
-from exam_kit import COSTS, HIGH, LOW, TOP, exam, rights, together
+from exam_kit import COSTS, HIGH, LOW, TODAY, TOP, exam, rights, three, together
 
 from resit.core.errors import UsageError
-from resit.core.judging.evidence import Evidence
 from resit.core.judging.gates import ENOUGH
 from resit.core.judging.routing import make_routing
 from resit.core.judging.routing_text import routing_markdown, routing_toml
-
-DATA = Path(__file__).parents[2] / "data"
-KINDS = {"q1": "sums", "q2": "sums", "q3": "words", "q4": "words", "q5": "easy"}
-
-
-def three() -> Evidence:
-    """Sums: low flaps. Words: only the top setting passes, one miss of low is unread. Easy: all are full."""
-    return exam(
-        together(
-            rights(LOW, "10", "11", "00", "11", "11"),
-            rights(HIGH, "11", "11", "11", "00", "11"),
-            rights(TOP, "11", "11", "11", "11", "11"),
-        ),
-        kinds=KINDS,
-        verdicts={("q1", LOW, 2): "model", ("q4", HIGH, 1): "model", ("q4", HIGH, 2): "model"},
-    )
 
 
 def test_the_cheapest_that_passes_is_the_rule_for_each_kind_of_work() -> None:
@@ -118,18 +100,8 @@ def test_a_setting_or_kind_that_was_not_asked_is_refused() -> None:
         make_routing(three(), today={"law": LOW.label})
 
 
-def _golden(name: str, text: str) -> None:
-    assert text == (DATA / name).read_text(encoding="utf-8")
-
-
-def test_the_markdown_is_the_golden_one() -> None:
-    _golden("routing.md", routing_markdown(make_routing(three(), today=TOP.label)))
-
-
-def test_the_toml_is_the_golden_one_and_can_be_read() -> None:
-    text = routing_toml(make_routing(three(), today=TOP.label))
-    _golden("routing.toml", text)
-    read = tomllib.loads(text)
+def test_the_toml_can_be_read() -> None:
+    read = tomllib.loads(routing_toml(make_routing(three(), today=TODAY)))
     assert [(rule["kind"], rule["model"], rule.get("effort")) for rule in read["rules"]] == [
         ("sums", "sonnet", "high"),
         ("words", "opus", "max"),

@@ -14,6 +14,7 @@ from typing import Literal
 from resit.core.judging.evidence import Evidence
 from resit.core.judging.figures import Figures, all_figures
 from resit.core.judging.wording import counted, named, percent
+from resit.core.scoring.grade import ANSWER
 from resit.core.scoring.misses import Suspect, grader_suspects
 
 GateName = Literal["runs", "lowest", "read", "ceiling"]
@@ -165,3 +166,17 @@ def _ceiling(every: Sequence[Figures]) -> Gate:
         who = "the only setting asked has" if len(asked) == 1 else f"all {len(asked)} settings have"
         return Gate(4, "ceiling", "limit", f"{who} full marks: too easy to separate, {ENOUGH}")
     return Gate(4, "ceiling", "pass", f"{len(full)} of {counted(len(asked), 'setting')} with full marks")
+
+
+def suspects_said(suspects: Sequence[Suspect], most: int = 8) -> tuple[str, ...]:
+    """What looks like the grader's fault, a sentence for each named check and one for all answers that are never right.
+
+    Args:
+        suspects: Checks and answers.
+        most: Questions that are named at most in one sentence.
+    """
+    checks = [f"{suspect.question}: {suspect.why}" for suspect in suspects if suspect.check != ANSWER]
+    never = [suspect.question for suspect in suspects if suspect.check == ANSWER]
+    if never:
+        checks.append(f"never right in any setting, so look at the rule first: {named(never, most)}")
+    return tuple(checks)

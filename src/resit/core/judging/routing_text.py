@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import tomli_w
 
 from resit.core.judging import markdown
-from resit.core.judging.gates import Gated
+from resit.core.judging.gates import Gated, suspects_said
 from resit.core.judging.growth import make_growth
 from resit.core.judging.markdown import table
 from resit.core.judging.routing import Route, Routing
@@ -81,9 +81,8 @@ def _others(route: Route) -> Iterator[str]:
         for one in dearer:
             yield f"{kind}: {inline(one.label)} passes as well, at {dollars(one.figures.cost_each_usd)}"
     for one in route.failing:
-        yield f"{kind}: {inline(one.label)}: {inline(one.said)}" + "".join(
-            f"; {inline(suspect.question)}: {inline(suspect.why)}" for suspect in one.suspects
-        )
+        said = "; ".join(map(inline, (one.said, *suspects_said(one.suspects))))
+        yield f"{kind}: {inline(one.label)}: {said}"
     for label in route.not_asked:
         yield f"{kind}: {inline(label)}: not asked"
 

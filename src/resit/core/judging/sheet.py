@@ -10,7 +10,7 @@ from itertools import groupby
 
 from resit.core.judging.evidence import Evidence, weigh
 from resit.core.judging.figures import Figures, is_open
-from resit.core.judging.gates import UNTESTED, Gated, judge_settings
+from resit.core.judging.gates import UNTESTED, Gated, judge_settings, suspects_said
 from resit.core.judging.growth import Growth, make_growth
 from resit.core.judging.review_queue import grader_said
 from resit.core.judging.wording import counted, day, named
@@ -210,7 +210,7 @@ def make_sheet(found: OpenedRound) -> Sheet:
         changed_in_file=_changed_in_file(found, questions, edits),
         rule_said=f"rule of {day(plan.rule_set_at)}, {since_said(plan, suite) or 'not changed since'}",
         misses=tuple(_misses(found, grid, reviews)),
-        look_first=tuple(f"{suspect.question}: {suspect.why}" for suspect in grader_suspects(found.rows)),
+        look_first=suspects_said(grader_suspects(found.rows), 20),
         untested=tuple(_untested(found, evidence, gated, by_kind)),
         lost=found.lost,
     )

@@ -13,7 +13,7 @@ from textual.content import Content
 
 from resit.core.errors import ResitError
 from resit.core.judging.evidence import Evidence, gather, pool
-from resit.core.judging.gates import FULL_MARKS, Gate, Gated, GateState
+from resit.core.judging.gates import FULL_MARKS, Gate, Gated, GateState, suspects_said
 from resit.core.judging.growth import Growth, make_growth
 from resit.core.judging.routing import Route, Routing, cost_said, make_routing
 from resit.core.judging.wording import dollars, interval_said, named, percent
@@ -284,8 +284,8 @@ def _evidence(route: Route, gated: Gated, growth: Growth) -> Iterator[Content]:
     what = f"{gated.label}: {cost_said(gated)}, interval {interval_said(found.interval)}"
     yield Content.styled(one_line(what + (f"; {found.grader_said}" if found.grader_said else ""), 300), "bold")
     yield from (_gate_line(gate) for gate in gated.gates)
-    for suspect in gated.suspects:
-        yield Content.styled(f"  ? {one_line(f'{suspect.question}: {suspect.why}', 300)}", "$warning")
+    for said in suspects_said(gated.suspects):
+        yield Content.styled(f"  ? {one_line(said, 300)}", "$warning")
     if route.not_asked:
         yield Content.styled(f"  not asked: {one_line(named(route.not_asked), 300)}", "$text-muted")
     yield Content("")
