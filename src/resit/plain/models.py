@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from resit.core.agents.installed import agent_infos
 from resit.core.calling.local_servers import LocalServer, find_local_servers
 from resit.core.calling.models import ALIASES, ModelInfo, ask_models, cached_models, known_models
 from resit.core.config import (
@@ -52,6 +53,8 @@ class Listed:
     @property
     def asked_at(self) -> str:
         """Where it is asked, and whether the key for that is there."""
+        if self.info.provider == "command":
+            return f"{self.endpoint.said}, signed in as you are"
         if self.key_found is None:
             return f"{self.endpoint.said}, no key needed"
         return f"{self.endpoint.said}, {self.endpoint.key} {'found' if self.key_found else 'not found'}"
@@ -85,7 +88,7 @@ def _print(listed: Sequence[Listed], today: date) -> None:
 
 def list_models(models_file: ModelsFile, now: datetime, servers: Sequence[LocalServer] = ()) -> list[Listed]:
     """Every model that something is known of: the person's own first, those of `servers` on this machine last."""
-    known = known_models(models_file, now=now)
+    known = known_models(models_file, now=now) | {info.id: info for info in agent_infos(models_file)}
     keys: dict[str, bool] = {}
     own = [info for model, info in known.items() if model in models_file.models]
     rest = [info for model, info in known.items() if model not in models_file.models]

@@ -26,6 +26,7 @@ def known_rows(cwd: Path | None = None, now: datetime | None = None) -> tuple[Mo
     Raises:
         ConfigError: `models.toml` cannot be used.
     """
+    from resit.core.agents.installed import agent_infos
     from resit.core.calling.local_servers import find_local_servers
     from resit.core.calling.models import known_models
     from resit.core.config import load_models_file
@@ -33,7 +34,7 @@ def known_rows(cwd: Path | None = None, now: datetime | None = None) -> tuple[Mo
     with ThreadPoolExecutor(1) as beside:
         finding = beside.submit(find_local_servers)
         models_file = load_models_file()
-        known = known_models(models_file)
+        known = known_models(models_file) | {info.id: info for info in agent_infos(models_file)}
         place, time = cwd or Path.cwd(), now or datetime.now(UTC)
         rows = [_row(info, models_file, place, time) for info in known.values()]
         local = [info for server in finding.result() for info in server.infos if info.id not in known]
@@ -86,17 +87,30 @@ def _row(info: ModelInfo, models_file: ModelsFile, cwd: Path, now: datetime) -> 
 
 def _start(setting: Setting, models_file: ModelsFile, cwd: Path) -> tuple[str, str, str]:
     """A word, why it cannot start, and where it is asked."""
+    from resit.core.agents.presets import cannot_run
     from resit.core.calling.providers import key_for
     from resit.core.config import endpoint_for
 
     try:
         endpoint = endpoint_for(setting, models_file)
+        if setting.provider == "command":
+            return _start_agent(cannot_run(setting, models_file), endpoint.said)
         key = key_for(endpoint, cwd)
     except ResitError as error:
         return "✗ no key", f"{error.message}: {error.hint}" if error.hint else error.message, ""
     if key is None:
         return "none needed", "", f"asked at {endpoint.said}"
     return "✓ key", "", f"asked at {endpoint.said}, key from {key.source}"
+
+
+def _start_agent(error: ResitError | None, endpoint: str) -> tuple[str, str, str]:
+    """The same of a command-line agent, which signs in by itself."""
+    if error is None:
+        return "✓ installed", "", f"asked at {endpoint}, signed in as you are"
+    # An agent that takes no run without an effort is no less there.
+    if "needs an effort" in error.message:
+        return "✓ installed", "", f"asked at {endpoint}, with an effort"
+    return "✗ missing", str(error), ""
 
 
 def _price_said(model: str, price: Price | None, now: datetime) -> str:

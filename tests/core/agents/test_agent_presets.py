@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from resit.core.agents import installed
 from resit.core.agents.presets import KNOWN, cannot_run, command_line, entry_of
 from resit.core.agents.versions import installed_version
 from resit.core.calling.models import known_models, resolve_model
@@ -171,6 +172,28 @@ def test_a_template_takes_an_effort_when_it_has_a_place_for_one(tmp_path: Path) 
     assert "needs an effort" in str(cannot_run(setting("my"), within, environ))
     limited = models(my={"provider": "command", "command": ["tool", "{effort}"], "efforts": ["high"]})
     assert "it takes high" in str(cannot_run(setting("my", "low"), limited, environ))
+
+
+# --- what is offered
+
+
+def test_an_agent_whose_program_is_installed_is_offered_with_what_it_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installed, "PRESETS", PRESETS)
+    infos = {info.id: info for info in installed.agent_infos(NONE, path_with(tmp_path, "codex", "agy"))}
+    assert {model.partition("/")[0] for model in infos} == {"codex", "agy"}
+    assert infos["codex/gpt-6-sol"].efforts == ("low", "medium", "high", "xhigh")
+    assert "not tried" in infos["agy/gemini-3.8-flash"].source
+    assert installed.agent_infos(NONE, {"PATH": str(tmp_path / "empty")}) == ()
+
+
+def test_a_persons_own_agent_is_offered_first_and_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installed, "PRESETS", PRESETS)
+    file = ModelsFile.model_validate({"models": {"codex/gpt-6-sol": {"efforts": ["low"]}}})
+    infos = installed.agent_infos(file, path_with(tmp_path, "codex"))
+    assert (infos[0].id, infos[0].efforts, infos[0].source) == ("codex/gpt-6-sol", ("low",), "models.toml")
+    assert [info.id for info in infos].count("codex/gpt-6-sol") == 1
 
 
 # --- models.toml

@@ -1,0 +1,69 @@
+"""Command-line agents among the models of Set up, and their runs in the miss pane."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from resit.core.judging.agent_words import agent_facts, agent_texts, steps_said
+from resit.core.records import AgentRun, QuotaReading, Reply, Step, Verified
+from resit.tui.model_rows import known_rows
+
+
+def test_an_agent_is_offered_when_it_is_installed_and_says_how_to_get_it_when_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "there"
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    Path(os.environ["RESIT_HOME"], "models.toml").write_text(
+        f'[models.mine]\nprovider = "command"\ncommand = ["{program}", "-e", "{{effort}}"]\n'
+        '[models.gone]\nprovider = "command"\ncommand = ["no-such-agent"]\n'
+        '[models."codex/gpt-6-sol"]\n'
+    )
+    monkeypatch.setenv("PATH", str(tmp_path))
+    rows = {row.model: row for row in known_rows(tmp_path)}
+    assert (rows["mine"].note, rows["mine"].problem) == ("✓ installed", "")
+    assert rows["mine"].efforts == (None, "low", "medium", "high", "xhigh", "max")
+    assert rows["gone"].note == "✗ missing"
+    assert "no-such-agent is not on PATH" in rows["gone"].problem
+    assert "npm install -g @openai/codex" in rows["codex/gpt-6-sol"].problem
+    assert rows["codex/gpt-6-sol"].provider == "command"
+
+
+def reply(**agent: object) -> Reply:
+    run = AgentRun.model_validate({"isolation": "landlock", **agent})
+    return Reply(text="408", seconds=1.0, turns=3, agent=run)
+
+
+def test_how_an_agent_was_kept_in_and_what_it_was_refused_is_said() -> None:
+    quota = (QuotaReading(window_minutes=300, used_percent=37.5), QuotaReading(window_minutes=10_080, used_percent=62))
+    facts = dict(agent_facts(reply(denied=("Bash", "Bash"), retries=1, api_seconds=1.25, quota=quota)))
+    assert facts["agent"] == "isolated by landlock · 3 turns · 1 retry · its model took 1.2 s"
+    assert facts["refused"] == "Bash"
+    assert facts["quota"] == "37.5 % of 5 h used, 62 % of 7 days used"
+    assert dict(agent_facts(reply(isolation="none")))["agent"].startswith("not isolated")
+    assert agent_facts(Reply(text="", seconds=1.0)) == []
+
+
+def test_every_step_is_told_in_order_with_who_speaks() -> None:
+    steps = (
+        Step(kind="thinking", text="hm"),
+        Step(kind="tool", text="a.txt", tool="Read"),
+        Step(kind="result", text="alpha\nbeta", tool="Read"),
+        Step(kind="result", text="", tool="Read"),
+        Step(kind="text", text="408"),
+        Step(kind="note", text="the server said 529"),
+    )
+    said = steps_said(AgentRun(isolation="none", steps=steps))
+    assert said.split("\n\n") == [
+        "thinks: hm", "calls Read: a.txt", "  alpha\n  beta", "  (nothing)", "says: 408", "note: the server said 529",
+    ]  # fmt: skip
+
+
+def test_what_an_agent_changed_and_what_verify_printed_can_be_read() -> None:
+    work = Verified(diff="--- a\n+++ b", output="1 failed", exit_code=1)
+    headings = dict(agent_texts(AgentRun(isolation="none", verified=work)))
+    assert headings == {"What it changed": "--- a\n+++ b", "What verify printed": "1 failed"}
