@@ -100,6 +100,10 @@ class Question(Frozen):
         return digest([self.protect, self.hidden_digest, self.verify, self.verify_seconds])
 
 
+_LATER = ("about", "no_trap", "hidden", "verify_seconds", "workspace_digest", "hidden_digest")
+"""Keys that came later: a question that does not use them keeps the fingerprint it had before there were any."""
+
+
 class Edit(Frozen):
     """A change of what is accepted, made after results were seen. The prompt can never be edited this way."""
 
@@ -167,7 +171,9 @@ class Suite(Frozen):
     @cached_property
     def digest(self) -> str:
         """Fingerprint of the whole suite, edits included."""
-        # As before there were workspaces, for suites that have none.
-        new = {"hidden", "verify_seconds", "workspace_digest", "hidden_digest"}
-        code = any(question.workspace is not None for question in self.questions)
-        return digest(self.model_dump(mode="json", exclude=None if code else {"questions": {"__all__": new}}))
+        table = self.model_dump(mode="json")
+        for question in table["questions"]:
+            for name in _LATER:
+                if question[name] == Question.model_fields[name].default:
+                    del question[name]
+        return digest(table)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _LABEL_WIDTH = 10
 _PROMPT_CHARS, _REPLY_CHARS, _OTHER_CHARS = 360, 900, 60
+_CHECKS = 20
+"""Checks that the pane names; a code question may have hundreds of tests."""
 _MARKED_CHARS = 400
 """Longest texts whose difference is marked; beyond that the eye cannot follow, and matching is quadratic."""
 
@@ -63,7 +65,8 @@ def full_parts(miss: Miss) -> list[Part]:
     parts = [Part("Summary", "\n".join(line.plain for line in [_headline(miss), _state(miss), *_why(miss)]))]
     if miss.record is not None:
         parts.append(Part("Prompt, as the model saw it", miss.record.prompt))
-    parts.append(Part("Accepted", "\n".join(miss.question.accept) or "decided by checks", "good"))
+    decides = f"decided by {miss.question.verify}" if miss.question.verify else "decided by checks"
+    parts.append(Part("Accepted", "\n".join(miss.question.accept) or decides, "good"))
     if reply is not None:
         parts.append(Part(f"Reply, as received ({figures.count(len(reply.text), 'character')})", reply.text))
     elif attempt is not None and attempt.fault is not None:
@@ -197,7 +200,7 @@ def _why(miss: Miss) -> list[Content]:
             lines.append(_line("trap", _trap(graded), "$warning"))
         if graded.second is not None:
             lines.append(_line("second", _second(miss, graded.second)))
-        lines += _checks(graded)
+        lines += _checks(graded, _CHECKS)
         if graded.doubtful:
             lines.append(_line("doubt", one_line(graded.doubtful, 300), "$warning"))
     if miss.suspect:
@@ -226,14 +229,16 @@ def _second(miss: Miss, second: Judged) -> Content:
     return Content.styled(f"{sign} ", mark_style(sign)) + Content(f"{name}{one_line(second.why, 200)}")
 
 
-def _checks(graded: Grade) -> list[Content]:
+def _checks(graded: Grade, most: int | None = None) -> list[Content]:
+    """Checks and tests, each with its mark; those of an agent's work that failed come first."""
     lines = []
-    for at, check in enumerate(graded.checks):
+    for at, check in enumerate(graded.checks[:most]):
         sign = PASS if check.passed else MISS
-        text = one_line(check.name, 40) + ("" if check.passed or not check.why else f": {one_line(check.why, 160)}")
+        text = one_line(check.name, 120) + ("" if check.passed or not check.why else f": {one_line(check.why, 160)}")
         value = Content.styled(f"{sign} ", mark_style(sign)) + Content(text)
         lines.append(_line("" if at else "checks", value))
-    return lines
+    left = len(graded.checks) - len(lines)
+    return [*lines, _line("", f"{left:,} more, enter opens", "$text-muted")] if left else lines
 
 
 def _compared(judged: Judged) -> list[Content]:

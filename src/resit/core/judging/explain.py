@@ -55,7 +55,9 @@ def _graded(question: Question) -> str:
         )
         parts.append(f"{share}: {names}")
     if question.verify is not None:
-        parts.append(f"passes when {_short(question.verify, _ANSWER_SHOWN)!r} succeeds in the agent's workspace")
+        parts.append(
+            f"scores the share of tests that {_short(question.verify, _ANSWER_SHOWN)!r} passes in the workspace"
+        )
     if not parts:
         return "Nothing decides yet"
     said = ", and ".join(parts) + (f"; weighs {question.weight:g}" if question.weight != 1 else "")

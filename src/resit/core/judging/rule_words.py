@@ -80,6 +80,10 @@ def _ways(question: Question) -> list[str]:
         ways.append(f"a reply passes when {rule_sentence(question.rule)}")
     if question.checks:
         ways.append("the score is the share of named checks that pass")
+    if question.verify is not None:
+        ways.append(
+            "the score is the share of tests that pass in the agent's workspace, and nothing once it touched them"
+        )
     if question.accept and question.second_rule is not None:
         ways.append(f"beside it, never instead of it, when {rule_sentence(question.second_rule)}")
     return ways
