@@ -170,7 +170,7 @@ def _print(by: str, sums: Sequence[Sum], limit: int | None) -> None:
         say(f"… {len(sums) - len(shown):,} more; --by {by} has all of them")
     if by == "kind":
         say()
-        say(table((by, "because"), [(each.name, each.why) for each in shown], limit=90))
+        say(table((by, "because"), [(each.name, each.why) for each in shown], limit=60))
 
 
 def _cells(each: Sum) -> tuple[str, ...]:
@@ -192,13 +192,13 @@ def _candidates(summary: Summary) -> None:
         return
     say()
     say(one_line(f"Most asked of {summary.dearest}, the dearest model in use: would a cheaper one do?"))
-    head = ("kind", "times", "share", "cost", "no level", "because")
+    head = ("kind", "times", "share", "cost", "no level")
     rows = [
         (each.kind, f"{each.count:,}", percent(each.share),
-         dollars(each.cost_usd, at_least=each.at_least).replace("at least ", "≥ "), f"{each.no_effort:,}", each.why)
+         dollars(each.cost_usd, at_least=each.at_least).replace("at least ", "≥ "), f"{each.no_effort:,}")
         for each in summary.candidates
     ]  # fmt: skip
-    say(table(head, rows, right=range(1, 5), limit=60))
+    say(table(head, rows, right=range(1, 5), limit=24))
 
 
 def _cost(each: Sum) -> str:

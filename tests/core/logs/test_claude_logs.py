@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from log_kit import FIXTURES, at, reply, result, scanned, tool_use, user, write
 
+from resit.core.agents import scratch
 from resit.core.logs.records import Request
+from resit.core.logs.rows import OWN_FOLDER
 
 
 def only(*rows: object, tmp_path: Path) -> Request:
@@ -135,6 +137,27 @@ def test_a_resumed_session_that_begins_with_a_copy_of_the_old_one_counts_it_once
     write(tmp_path / "old.jsonl", old)
     write(tmp_path / "new.jsonl", [*copied, user("Now test it", 20), reply("m9", "passes", number=21)])
     assert [r.first_line for r in scanned(tmp_path).requests] == ["Fix it", "Now test it"]
+
+
+def test_a_request_keeps_its_key_when_a_copy_of_it_turns_up(tmp_path: Path) -> None:
+    old = [user("Fix it"), reply("m1", "done")]
+    write(tmp_path / "b.jsonl", old)
+    before = scanned(tmp_path).requests
+    write(tmp_path / "a.jsonl", [{**row, "sessionId": "s2"} for row in old])
+    assert [r.key for r in scanned(tmp_path).requests] == [r.key for r in before]
+
+
+def test_what_was_served_fast_is_another_model_without_a_known_price(tmp_path: Path) -> None:
+    row = reply("m1", "ok")
+    row["message"]["usage"]["speed"] = "fast"
+    request = only(user("Fix it"), row, tmp_path=tmp_path)
+    assert (request.model, request.cost_usd, request.unpriced) == (
+        "claude-opus-5-5 (fast)", None, ("claude-opus-5-5 (fast)",),
+    )  # fmt: skip
+
+
+def test_the_folder_of_runs_is_the_one_that_agents_are_started_in() -> None:
+    assert OWN_FOLDER == scratch.PREFIX
 
 
 def test_runs_of_resits_own_are_left_out(tmp_path: Path) -> None:

@@ -229,7 +229,7 @@ def prompt_text(row: dict[str, Any]) -> str | None:
         return None
     if any(row.get(mark) is True for mark in ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly")):
         return None
-    if row.get("promptSource") == "system" or (isinstance(origin, dict) and origin.get("kind") not in (None, "human")):
+    if row.get("promptSource") == "system" or (isinstance(origin, dict) and origin.get("kind") == "task-notification"):
         return None
     texts = typed(message.get("content"))
     if texts is None:
@@ -256,6 +256,9 @@ def call_of(model: str | None, usage: object) -> Call:
     """One call with the tokens of a Messages API usage: its input leaves out what was cached."""
     if not isinstance(usage, dict):
         return Call(model)
+    if model is not None and usage.get("speed") == "fast":
+        # Faster service has a price of its own, which no table holds: it must not pass for the usual one.
+        model = f"{model} (fast)"
     written = count_of(usage.get("cache_creation_input_tokens"))
     split = usage.get("cache_creation")
     long = count_of(split.get(_LONG_CACHE)) if isinstance(split, dict) else None

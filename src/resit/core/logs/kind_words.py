@@ -115,8 +115,8 @@ def group_of(asked: Sequence[str], tools: Sequence[str], agent_type: str | None)
     lowered = {tool.lower() for tool in tools}
     for kind, names in _BY_TOOLS:
         if lowered & names:
-            return kind, _why("no word of the table", tools)
-    return OTHER, _why("no word of the table", tools)
+            return kind, _why("no telling word", tools)
+    return OTHER, _why("no telling word", tools)
 
 
 def _why(reason: str, tools: Sequence[str]) -> str:

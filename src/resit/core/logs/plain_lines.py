@@ -48,7 +48,9 @@ class PlainReader(Reader):
         model = maybe(row.get("model")) or _within(row, "response", "model") or _within(row, "request", "model")
         request = Open(
             id=text_of(row.get("id")) or f"{offset}",
-            session=text_of(row.get("session")) or text_of(row.get("session_id")) or PurePath(self.path).stem,
+            session=text_of(row.get("session"))
+            or text_of(row.get("session_id"))
+            or "/".join(PurePath(self.path).parts[-2:]),
             at=at,
             text=prompt,
             offset=offset,

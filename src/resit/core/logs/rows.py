@@ -165,7 +165,7 @@ class Open:
     @property
     def own_run(self) -> bool:
         """True for a request that a round of resit's made."""
-        return OWN_FOLDER in (self.cwd or "")
+        return OWN_FOLDER in (self.cwd or self.project)
 
     def add_call(self, key: str, call: Call) -> None:
         """Note a call, once for each `key`."""

@@ -172,7 +172,9 @@ def _in_range(
 
 def _request(path: str, row: Row, prices: Prices, kinds: Kinds) -> Request:
     cost, at_least, unpriced = prices.cost(row)
-    key = blake2b(f"{row.tool}\n{row.session}\n{row.id}".encode(), digest_size=8).hexdigest()
+    # Of a request that two sessions hold, either may be the one that is shown: its key must not tell them apart.
+    name = row.same if row.copy and row.tool == "claude-code" else f"{row.session}\n{row.id}"
+    key = blake2b(f"{row.tool}\n{name}".encode(), digest_size=8).hexdigest()
     group, why = group_of(row.asked, row.tools, None if row.agent is None else row.agent[0])
     kind, own = kinds.of(key, group)
     return Request(
