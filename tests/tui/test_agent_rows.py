@@ -9,6 +9,7 @@ import pytest
 
 from resit.core.judging.agent_words import agent_facts, agent_texts, steps_said
 from resit.core.records import AgentRun, QuotaReading, Reply, Step, Verified
+from resit.tui.figures import short_setting
 from resit.tui.model_rows import known_rows
 
 
@@ -67,3 +68,18 @@ def test_what_an_agent_changed_and_what_verify_printed_can_be_read() -> None:
     work = Verified(diff="--- a\n+++ b", output="1 failed", exit_code=1)
     headings = dict(agent_texts(AgentRun(isolation="none", verified=work)))
     assert headings == {"What it changed": "--- a\n+++ b", "What verify printed": "1 failed"}
+
+
+@pytest.mark.parametrize(
+    ("label", "short"),
+    [
+        ("claude-code/claude-haiku-5-5 low", "cc/haiku-5-5 low"),
+        ("claude-haiku-5-5 low", "haiku-5-5 low"),
+        ("codex/gpt-6-sol default", "codex/gpt-6-sol"),
+        ("gemini/gemini-3.8-flash default", "gemini/3.8-flash"),
+        ("agy/claude-opus-5-5 high", "agy/opus-5-5 high"),
+        ("ollama/llama3.2 default", "llama3.2"),
+    ],
+)
+def test_a_model_asked_by_an_agent_never_reads_like_the_same_model_asked_directly(label: str, short: str) -> None:
+    assert short_setting(label) == short

@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 
+from resit.core.command_entry import preset_of
+
 UNKNOWN = "unknown"
 
 
@@ -56,10 +58,15 @@ def when(at: datetime) -> str:
 
 
 def short_setting(label: str) -> str:
-    """A setting for a column head: without the maker's name, a date, or an effort that nobody chose."""
+    """A setting for a column head: without the maker's name, a date, or an effort that nobody chose.
+
+    An agent keeps its name before its model's, `cc/` being Claude Code: the same model asked directly is another.
+    """
     model, _, rest = label.partition(" ")
-    model = model.rsplit("/", 1)[-1].removeprefix("claude-")
+    preset = preset_of(model)
+    agent = f"{'cc' if preset == 'claude-code' else preset}/" if preset else ""
+    model = model.rsplit("/", 1)[-1].removeprefix("claude-").removeprefix(f"{preset}-")
     head, dash, tail = model.rpartition("-")
     if dash and len(tail) == 8 and tail.isdigit():
         model = head
-    return f"{model} {rest.removeprefix('default').strip()}".strip()
+    return f"{agent}{model} {rest.removeprefix('default').strip()}".strip()
