@@ -82,6 +82,21 @@ def test_half_an_emoji_loses_no_request(tmp_path: Path) -> None:
     assert asked(scanned(tmp_path)) == ["Fix it ?"]
 
 
+@pytest.mark.parametrize(
+    "rows", [SESSION, [user("Fix it", uuid=None), SESSION[1]], [{"prompt": "Fix it", "reply": "ok"}]]
+)
+def test_a_log_whose_name_is_no_text_is_read_like_any_other(rows: list[dict[str, object]], tmp_path: Path) -> None:
+    folder = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(folder)
+    for name in (b"a\xff.jsonl", b"agent-\xff.jsonl", b"session-\xfe.json"):
+        with open(folder + b"/" + name, "wb") as file:
+            file.write(as_bytes(rows))
+    for _ in range(2):
+        index = scanned(tmp_path)
+        assert set(asked(index)) == {"Fix it"}
+        assert all(read_texts(request).prompt == "Fix it" for request in index.requests)
+
+
 def test_links_are_followed_and_a_ring_of_them_ends(tmp_path: Path) -> None:
     write(tmp_path / "real" / "deep" / "s.jsonl", SESSION)
     (tmp_path / "logs").mkdir()

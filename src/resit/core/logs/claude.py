@@ -105,7 +105,7 @@ class ClaudeReader(Reader):
             return
         inline = row.get("isSidechain") is True and self._own_agent is None
         request = Open(
-            id=text_of(row.get("uuid")) or f"{self.path}:{offset}",
+            id=text_of(row.get("uuid")) or f"{text_of(self.path)}:{offset}",
             session=text_of(row.get("sessionId")),
             at=at,
             text=text,
@@ -302,7 +302,7 @@ def _meta(path: str) -> dict[str, Any] | None:
     except (OSError, ValueError):
         pass  # Older versions wrote none.
     said = said if isinstance(said, dict) else {}
-    links = (name.removeprefix("agent-").removesuffix(".jsonl"), text_of(said.get("toolUseId")))
+    links = (text_of(name.removeprefix("agent-").removesuffix(".jsonl")), text_of(said.get("toolUseId")))
     return {
         "type": text_of(said.get("agentType")),
         "description": text_of(said.get("description")),

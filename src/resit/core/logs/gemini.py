@@ -20,10 +20,10 @@ class GeminiReader(Reader):
     def __init__(self, path: str) -> None:
         """Read the file at `path`."""
         super().__init__(path)
-        self._session = PurePath(path).stem
+        self._session = text_of(PurePath(path).stem)
         # `~/.gemini/tmp/<project>/chats/session-….jsonl`: the folder is all that is said of where it was.
         parts = PurePath(path).parts
-        self._project = parts[-3] if len(parts) > 2 and parts[-2] == "chats" else ""
+        self._project = text_of(parts[-3]) if len(parts) > 2 and parts[-2] == "chats" else ""
 
     def value(self, row: Any, offset: int, end: int) -> None:
         """Take one value: a message, a change of the chat, or a whole chat of the older form."""

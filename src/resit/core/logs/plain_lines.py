@@ -50,7 +50,7 @@ class PlainReader(Reader):
             id=text_of(row.get("id")) or f"{offset}",
             session=text_of(row.get("session"))
             or text_of(row.get("session_id"))
-            or "/".join(PurePath(self.path).parts[-2:]),
+            or text_of("/".join(PurePath(self.path).parts[-2:])),
             at=at,
             text=prompt,
             offset=offset,
@@ -58,7 +58,7 @@ class PlainReader(Reader):
             model=model,
             provider=provider_of(model),
             cwd=maybe(row.get("cwd")),
-            project=text_of(row.get("project")) or PurePath(self.path).parent.name,
+            project=text_of(row.get("project")) or text_of(PurePath(self.path).parent.name),
         )
         request.effort = next((said for name in EFFORTS if (said := maybe(row.get(name)))), None)
         request.effort_ran = request.effort

@@ -210,7 +210,7 @@ def _read_values(stream: BinaryIO, path: str, member: str = "", tick: Tick = lam
                 tick(end)
             if reader is None:
                 reader = READERS[tool_of(value) or "jsonl"](path)
-                reader.member = member
+                reader.member = text_of(member, 4000)
             if isinstance(value, dict) and not isinstance(reader, ClaudeReader | CodexReader):
                 reader.value(value, start, end)
             else:

@@ -12,6 +12,7 @@ from resit.core.errors import ResitError
 from resit.core.logs import claude, codex, exports, gemini, plain_lines
 from resit.core.logs.lines import open_log, parse, read_lines, skip
 from resit.core.logs.records import Attached, Place, Request, Texts
+from resit.core.logs.rows import text_of
 
 MAX_ATTACHED = 200
 """Texts that are read beside a prompt, at most."""
@@ -95,14 +96,15 @@ def _claude(request: Request) -> Told:
     first = next(rows, {})
     if first.get("type") == "assistant":
         return _claude_stub(first, rows, request.prompt_at.item)
-    if first.get("uuid") != request.prompt_at.item:
+    if text_of(first.get("uuid")) != request.prompt_at.item:
         return "", "", []
     attached = [Attached("beside the prompt", text, False) for text in _asides(first)]
     names: dict[str, str] = {}
     words: dict[object, list[str]] = {}
     said: object = None
     for row in _chain(first, rows):
-        said = _message_id(row) if row.get("uuid") == reply else said
+        if row.get("type") == "assistant" and text_of(row.get("uuid")) == reply:
+            said = _message_id(row)
         for block in _blocks(row):
             if block.get("type") == "tool_use":
                 names[str(block.get("id"))] = named(str(block.get("name")), block.get("input"))
