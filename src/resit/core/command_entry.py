@@ -8,11 +8,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from resit.core.agent_names import PRESETS, Preset
 from resit.core.records import Frozen
 
-Preset = Literal["claude-code", "codex", "gemini", "agy"]
-PRESETS: tuple[Preset, ...] = ("claude-code", "codex", "gemini", "agy")
-"""Agents whose ways are known: `claude-code/haiku` needs no entry."""
 PromptBy = Literal["stdin", "argument", "file"]
 """How a command gets its prompt."""
 PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
@@ -93,9 +91,3 @@ class CommandEntry(Frozen):
         for path in self.sign_in:
             if path.startswith(("/", "~")) or ".." in path.split("/") or not path:
                 raise ValueError("sign_in holds paths below the home folder, such as .tool/auth.json")
-
-
-def preset_of(model: str) -> Preset | None:
-    """The preset that a model's name begins with: `codex` for `codex/gpt-6-sol`; None when with none."""
-    name, slash, rest = model.partition("/")
-    return next((preset for preset in PRESETS if preset == name and slash and rest), None)

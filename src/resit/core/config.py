@@ -15,7 +15,8 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
-from resit.core.command_entry import CommandEntry, preset_of
+from resit.core.agent_names import preset_of
+from resit.core.command_entry import CommandEntry
 from resit.core.errors import ConfigError
 from resit.core.paths import config_dir
 from resit.core.pool_entry import PoolEntry

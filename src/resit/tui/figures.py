@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 
-from resit.core.command_entry import preset_of
+from resit.core.agent_names import preset_of
 
 UNKNOWN = "unknown"
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from resit.core.agent_names import PRESETS, Preset
 from resit.core.agents import installed
 from resit.core.agents.presets import KNOWN, cannot_run, command_line, entry_of
 from resit.core.agents.versions import installed_version
 from resit.core.calling.models import known_models, resolve_model
-from resit.core.command_entry import PRESETS, Preset
 from resit.core.config import ModelsFile, endpoint_for, load_models_file, provider_for
 from resit.core.errors import ConfigError
 from resit.core.records import Effort, Request, Setting, Usage

@@ -7,9 +7,9 @@ import shutil
 from collections.abc import Iterator, Mapping
 from datetime import date
 
+from resit.core.agent_names import PRESETS, Preset
 from resit.core.agents.presets import KNOWN, efforts_of
 from resit.core.calling.models import ALIASES, ModelInfo
-from resit.core.command_entry import PRESETS, Preset
 from resit.core.config import ModelsFile
 from resit.core.records import Effort
 

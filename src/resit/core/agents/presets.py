@@ -8,8 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
+from resit.core.agent_names import Preset, preset_of
 from resit.core.agents.template import CommandLine
-from resit.core.command_entry import PLACEHOLDER, Preset, preset_of
+from resit.core.command_entry import PLACEHOLDER
 from resit.core.config import COMMAND, ModelEntry, ModelsFile
 from resit.core.errors import ResitError, UsageError
 from resit.core.records import EFFORTS, Effort, Request, Setting

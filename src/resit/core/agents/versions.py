@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from resit.core.agent_names import Preset, preset_of
 from resit.core.agents.presets import KNOWN
-from resit.core.command_entry import Preset, preset_of
 from resit.core.records import Setting
 
 _NUMBER = re.compile(r"\d+\.\d+\.\d+[\w.+-]*")

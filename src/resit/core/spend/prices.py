@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from resit.core.command_entry import Preset, preset_of
+from resit.core.agent_names import Preset, preset_of
 from resit.core.config import ModelsFile, PriceEntry, endpoint_for, local_server
 from resit.core.records import Frozen, Request, Setting, Usage
 
