@@ -84,6 +84,6 @@ async def test_the_plan_says_why_and_what_enter_does(suite: Suite, prepared: Pre
         await until_seen(pilot, "Pick a model")
         choice = Choice(picks=(Pick(kit.MODEL, None, "command"),))
         app.screen.query_one(PlanPanel).show_plan(suite, choice, prepared, prepared.estimate)
-        shown = " ".join((await until_seen(pilot, "asks whether agents may start")).split())
-        assert "an agent could read the answers" in shown
+        shown = await until_seen(pilot, "asks whether agents may start")
+        assert "an agent could read" in shown
         assert "Nothing can start." not in shown
