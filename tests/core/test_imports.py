@@ -10,7 +10,7 @@ import importlib, pkgutil, resit.core
 for found in pkgutil.walk_packages(resit.core.__path__, "resit.core."):
     importlib.import_module(found.name)
 """
-LATE = "('textual', 'rich', 'anthropic', 'httpx2', 'genai_prices', 'openai')"
+LATE = "('textual', 'rich', 'anthropic', 'httpx2', 'genai_prices', 'openai', 'distributed')"
 
 
 def _python(code: str) -> subprocess.CompletedProcess[str]:

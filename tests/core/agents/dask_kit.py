@@ -95,6 +95,7 @@ class Switchboard:
         self.calls: list[tuple[str, str]] = []
         self.port = 0
         self._server: asyncio.Server | None = None
+        self._writers: list[asyncio.StreamWriter] = []
 
     async def __aenter__(self) -> Self:
         self._server = await asyncio.start_server(self._take, "127.0.0.1", 0)
@@ -104,9 +105,13 @@ class Switchboard:
     async def __aexit__(self, *_: object) -> None:
         assert self._server is not None
         self._server.close()
+        for writer in self._writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)  # the loop lets go of them
 
     async def _take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         where, _, prompt = (await reader.readline()).decode().strip().partition(" ")
+        self._writers.append(writer)
         self.calls.append((where, prompt))
         agent = Begun(where, prompt, reader, writer)
         if where in self.held:

@@ -55,8 +55,14 @@ def client(cluster: DaskCluster, program: Path, port: int) -> DaskClient:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Path:
-    return kit.write_program(tmp_path, "agent", WAITING)
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for programs: what lies beside a suite is hidden from agents."""
+    return tmp_path_factory.mktemp("programs")
+
+
+@pytest.fixture
+def program(programs: Path) -> Path:
+    return kit.write_program(programs, "agent", WAITING)
 
 
 async def test_workers_run_agents_with_their_own_variables_and_the_screen_stays_clean(
@@ -120,14 +126,15 @@ async def test_stopping_ends_the_agent_on_its_worker(cluster: DaskCluster, progr
 
 
 def test_the_command_line_hands_agents_to_the_cluster_and_says_so(
-    cluster: DaskCluster, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    cluster: DaskCluster, programs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    agent = kit.write_program(tmp_path, "agent", "print(2 * int(prompt.split('+')[0]))")
+    agent = kit.write_program(programs, "agent", "print(2 * int(prompt.split('+')[0]))")
     config_dir().mkdir(parents=True, exist_ok=True)
     (config_dir() / "models.toml").write_text(f'[models."my-agent"]\nprovider = "command"\ncommand = ["{agent}"]\n')
     (tmp_path / "sums.toml").write_text(SUITE)
+    open_here = ["--unisolated"] if kit.BEST == "none" else []
     command = ["run", str(tmp_path / "sums.toml"), "-m", "my-agent", "-n", "1", "--dask", cluster.address, "--json"]
-    assert main(command) == 0
+    assert main([*command, *open_here]) == 0
     shown = capsys.readouterr()
     assert {row["outcome"] for row in json.loads(shown.out)["runs"]} == {"pass"}
     assert f"agents run on the Dask cluster at {cluster.address}" in shown.err
