@@ -15,7 +15,7 @@ from resit.core.calling.faults import RetryPolicy
 from resit.core.calling.providers import make_batches, make_client
 from resit.core.config import Endpoint
 from resit.core.errors import KeyMissing, ResitError
-from resit.core.records import Fault, run_key
+from resit.core.records import Fault, Setting, run_key
 from resit.core.rounds.agents import make_agents
 from resit.core.rounds.batch_book import BatchNote
 from resit.core.rounds.batch_room import PollPace
@@ -23,9 +23,11 @@ from resit.core.rounds.batch_runner import BatchRunner
 from resit.core.rounds.clock import Clock
 from resit.core.rounds.graded import DamagedResult, Graded, GradedRound
 from resit.core.rounds.hindered import Means, Problem
+from resit.core.rounds.lost import lost_calls, write_down_lost
 from resit.core.rounds.outfit import Emit, Outfit
 from resit.core.rounds.plan import COMMAND, Plan, RoundPlan, chosen_questions, make_plan
 from resit.core.rounds.planned import RECORDED
+from resit.core.rounds.pool_gate import PoolGate
 from resit.core.rounds.reviews import read_reviews, settled_keys
 from resit.core.rounds.runner import CALL_LIMIT_S, Runner
 from resit.core.rounds.sent import read_sent
@@ -92,6 +94,9 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
     for result in graded.damaged:
         store.set_aside(result.key)
     barred = {problem.setting.label: _as_fault(problem.error) for problem in problems}
+    paid = any(p.setting.provider != RECORDED for p in round_plan.settings)
+    ledger = parts.ledger if paid else None
+    write_down_lost(store, round_plan, graded.entries, ledger, (q.id for q in wish.suite.questions))
     done = frozenset(plan.done)
     reviews = read_reviews(store)
     keys = {p.setting.label: p.setting for p in round_plan.settings}
@@ -101,7 +106,7 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
         store,
         {} if round_plan.batch else _clients(plan, parts.means, barred),
         _budget(plan, graded, store),
-        None if all(p.setting.provider == RECORDED for p in round_plan.settings) else parts.ledger,
+        ledger,
         emit,
         keeper=keeper,
         rows=rows,
@@ -110,10 +115,19 @@ def _runner(wish: Plan, store: RoundStore, parts: Parts, problems: Sequence[Prob
         policy=parts.policy,
         clock=parts.clock,
         rng=parts.rng,
+        gate=_gate(keys, parts),
     )
     if round_plan.batch:
         return BatchRunner(outfit, _batches(round_plan, parts.means, barred), parts.poll)
     return Runner(outfit, call_limit_s=_call_limit_s(plan, parts.means))
+
+
+def _gate(settings: Mapping[str, Setting], parts: Parts) -> PoolGate | None:
+    """The quotas that a round's settings share; None when they share none."""
+    models = parts.means.models_file
+    if parts.ledger is None or not any(models.pool_of(setting.model) for setting in settings.values()):
+        return None
+    return PoolGate(models, settings, parts.ledger, parts.clock)
 
 
 def _as_fault(error: ResitError) -> Fault:
@@ -126,7 +140,7 @@ def _budget(plan: Plan, graded: Graded, store: RoundStore) -> Budget:
     budget = Budget(
         plan.round.cap_usd,
         spent_usd=sum((h.cost_usd for h in held), Decimal(0)),
-        at_least=any(h.cost_unknown for h in held),
+        at_least=any(h.cost_unknown for h in held) or bool(lost_calls(store, graded.entries)),
     )
     for key, sent in read_sent(store).items():
         entry = graded.entries.get(key)
