@@ -174,13 +174,18 @@ def _report_defect(error: Exception) -> int:
 
 
 def _known_keys() -> tuple[Secret, ...]:
-    from resit.core.config import ANTHROPIC_KEY, find_key
+    """Every key that may have been at hand: the providers' own, and those that `models.toml` names."""
+    from resit.core.config import ANTHROPIC_KEY, OPENAI_KEY, find_key, load_models_file
     from resit.core.errors import ConfigError
 
+    names = [ANTHROPIC_KEY, OPENAI_KEY]
     with suppress(ConfigError, OSError):
-        found = find_key(ANTHROPIC_KEY, Path.cwd())
-        return (found,) if found is not None else ()
-    return ()
+        names += [entry.key for entry in load_models_file().models.values() if entry.key]
+    found = []
+    for name in names:
+        with suppress(ConfigError, OSError):
+            found.append(find_key(name, Path.cwd()))
+    return tuple(key for key in found if key is not None)
 
 
 def _make_streams_forgiving() -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import resit
 from resit.cli import COMMANDS, main
+from resit.core.paths import config_dir
 
 
 def fresh(code: str) -> str:
@@ -107,11 +108,14 @@ def test_a_hostile_argument_cannot_move_the_cursor(capsys: pytest.CaptureFixture
     assert "[2J[red]" in err
 
 
+@pytest.mark.parametrize("name", ["ANTHROPIC_API_KEY", "OPENAI_API_KEY", "MY_OWN_KEY"])
 def test_a_defect_is_two_lines_and_a_log_without_the_key(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    key = "sk-ant-planted-0123456789"
-    monkeypatch.setenv("ANTHROPIC_API_KEY", key)
+    key = "planted-0123456789"
+    monkeypatch.setenv(name, key)
+    config_dir().mkdir(parents=True, exist_ok=True)
+    (config_dir() / "models.toml").write_text('[models."m"]\nprovider = "openai"\nkey = "MY_OWN_KEY"\n')
 
     def fail(args: object) -> int:
         held = key
