@@ -261,7 +261,7 @@ def _headers(text: str) -> Iterator[Span]:
 
 # -- strings too random to be words -----------------------------------------------------------------------------------
 
-_TOKEN = re.compile(r"[A-Za-z0-9_+/=-]{20,}")
+_TOKEN = re.compile(r"[A-Za-z0-9_+/-]{20,}={0,2}")
 _PARTS = re.compile(r"[A-Za-z0-9]+")
 _RUNS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _HEX = re.compile(r"(?:0x)?[0-9a-fA-F]{32,}")
