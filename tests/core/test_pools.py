@@ -84,8 +84,8 @@ def test_a_pool_that_cannot_be_is_refused_with_its_reason(tmp_path: Path, text: 
 
 
 def test_without_a_reset_the_window_is_the_last_hours_or_days() -> None:
-    assert window_start(pool(), NOW) == NOW - timedelta(hours=5)
-    assert window_start(pool(window="week"), NOW) == NOW - timedelta(days=7)
+    assert window_start(pool(), NOW) == NOW - timedelta(hours=5, microseconds=-1)
+    assert window_start(pool(window="week"), NOW) == NOW - timedelta(days=7, microseconds=-1)
     assert next_reset(pool(), NOW) is None
 
 

@@ -240,7 +240,8 @@ class Course:
         now, now_s = self.clock.now(), self.clock.monotonic_s()
         holds = self.gate.holds if self.gate is not None else ()
         ends = [(hold.until - now).total_seconds() for hold in holds if hold.until is not None]
-        return [now_s + max(0.0, end_s) for end_s in ends]
+        # What ends a hold is looked up again only now and then: a hold that should be over is not asked without rest.
+        return [now_s + max(1.0, end_s) for end_s in ends]
 
     def ends_held(self, but: Collection[str] = ()) -> bool:
         """End the round when all that is left waits for a quota, and for longer than a call would wait.

@@ -81,6 +81,11 @@ def _cannot_start(planned: PlannedSetting, plan: RoundPlan, suite: Suite, means:
             f"{setting.model} has no price, so a cap cannot hold it",
             hint=f"{how_to_price(setting.model)}; or run without a cap",
         )
+    pool = means.models_file.pool_of(setting.model)
+    if pool is not None and means.models_file.pools[pool].usd is not None and planned.price is None:
+        return Unpriced(
+            f"{setting.model} has no price, so pool {pool} cannot hold it", hint=how_to_price(setting.model)
+        )
     if plan.batch and setting.provider != BATCHED:
         return UsageError(
             "only Anthropic's models are asked in batches", hint="ask this one in a round without --batch"

@@ -23,9 +23,10 @@ LENGTH: dict[Window, timedelta] = {"5h": timedelta(hours=5), "week": timedelta(d
 
 
 def window_start(entry: PoolEntry, now: datetime) -> datetime:
-    """When the window that `now` lies in began."""
+    """When the window that `now` lies in began: the first moment that counts."""
     if entry.resets_at is None:
-        return now - LENGTH[entry.window]
+        # What is just as old as the window is long is out of it.
+        return now - LENGTH[entry.window] + timedelta(microseconds=1)
     return _resets(entry, now)[0]
 
 
