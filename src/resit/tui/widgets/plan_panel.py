@@ -93,6 +93,7 @@ def plan_entries(suite: Suite, choice: Choice, prepared: Prepared, estimate: Est
         *_calls(prepared),
         *_costs(estimate, prepared.round.cap_usd),
         _entry("time", *_time(estimate, prepared)),
+        *_queue(prepared),
         *(_entry("asked at", one_line(where, 100)) for where in prepared.endpoints),
         *_problems(prepared),
     ]
@@ -150,6 +151,12 @@ def _time(estimate: Estimate, prepared: Prepared) -> tuple[Words, ...]:
     at_a_time = 1 if prepared.round.serial else prepared.round.concurrency
     pace = "one at a time" if prepared.round.serial else f"{at_a_time} at a time"
     return _span(estimate, at_a_time), f" · {pace}", (" (s)", "$text-muted")
+
+
+def _queue(prepared: Prepared) -> list[Entry]:
+    if not prepared.waits_in_line:
+        return []
+    return [_entry(" ", ("Calls wait in line at a server here, and seconds count that: s avoids it.", "$warning"))]
 
 
 def _span(estimate: Estimate, at_a_time: int) -> str:
