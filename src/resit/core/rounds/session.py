@@ -78,6 +78,11 @@ class Prepared:
         return tuple(dict.fromkeys(_endpoint_said(planned) for planned in self.round.settings))
 
     @property
+    def waits_in_line(self) -> bool:
+        """True when calls are sent side by side to a server on this machine, whose seconds then hold its queue."""
+        return not self.round.serial and any(endpoint.local for endpoint in self._parts.means.endpoints.values())
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """What a person should know before starting."""
         notes = [self.plan.said, *(f"asked at {said}" for said in self.endpoints)]
@@ -87,7 +92,7 @@ class Prepared:
             notes.append(f"round {self.round.id} is complete; --round {NEW} asks everything again")
         if self.round.repeats < 2:
             notes.append("one run proves nothing about variance")
-        if not self.round.serial and any(endpoint.local for endpoint in self._parts.means.endpoints.values()):
+        if self.waits_in_line:
             notes.append("a server on this machine lets calls wait in line, and seconds count that; --serial does not")
         if self._parts.means.shelter is not None:
             notes.append(self._parts.means.shelter.said)
