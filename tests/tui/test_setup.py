@@ -17,7 +17,7 @@ from resit.tui.screens.setup import SetupScreen
 from resit.tui.widgets.model_grid import ModelGrid
 from resit.tui.widgets.progress_rows import bar, spark
 from saved_round import ANSWERS, HAIKU, SONNET, keep_round
-from seen import press, seen, until, until_seen
+from seen import press, seen, until, until_gone, until_seen
 
 SIZE = (120, 36)
 NO_KEY = "ANTHROPIC_API_KEY"
@@ -263,7 +263,9 @@ async def test_a_server_on_this_machine_is_offered_with_its_models(
             await until_seen(pilot, "8 to do", "unknown: no price for", f"asked at  {server.url} (from")
             await until_seen(pilot, '[prices."ollama/*"] with input = 0 and', "Nothing can start.")
             await press(pilot, "c", *["backspace"] * 4, "enter")
-            await until_seen(pilot, "enter starts")
+            await until_seen(pilot, "enter starts", "Calls wait in line")
+            await press(pilot, "s")
+            await until_gone(pilot, "Calls wait in line")
         assert not server.calls
 
 
