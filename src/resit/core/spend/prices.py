@@ -80,6 +80,8 @@ class Price(Rates):
     @property
     def label(self) -> str:
         """The source as a person reads it: `genai-prices 0.2.3 (10 Nov 2026)`."""
+        if self.free and self.as_of is None:
+            return self.source  # what costs nothing does not grow old
         when = f"{self.as_of.day} {self.as_of:%b %Y}" if self.as_of else "no date"
         return f"{self.source}{', batch half price' if self.batch else ''} ({when})"
 
