@@ -158,12 +158,28 @@ def test_under_a_cap_a_run_is_told_to_stop_at_a_budget_and_that_much_is_held(tmp
     assert "no price" in unpriced.problems[0].said
 
 
+def test_a_small_cap_makes_the_budgets_small(tmp_path: Path, suite_file: Path) -> None:
+    suite = make_suite(2).replaced(path=suite_file)
+    prepared = prepare(tmp_path, suite, [CODEX], cap_usd=Decimal("0.50"), clients={"command": Held()})
+    assert prepared.round.settings[0].budget_usd == Decimal("0.125")
+    assert (prepared.estimate.worst_usd, prepared.estimate.unbounded) == (Decimal("0.25"), ())
+
+
 async def test_a_cap_below_one_runs_budget_starts_no_agent(tmp_path: Path, suite_file: Path) -> None:
     suite = make_suite(2).replaced(path=suite_file)
     held = Held()
-    prepared = prepare(tmp_path, suite, [CODEX], cap_usd=Decimal("0.50"), clients={"command": held}, clock=HeldClock())
+    file = ModelsFile.model_validate({"models": {CODEX.model: {"budget_usd": 2}}})
+    prepared = prepare(
+        tmp_path, suite, [CODEX], cap_usd=Decimal(1), clients={"command": held}, clock=HeldClock(), models_file=file
+    )
     ended = await prepared.start(lambda event: None).run()
     assert (ended.reason, held.asked) == ("cap", [])
+
+
+def test_without_a_budget_nothing_bounds_an_agents_run_and_that_is_said(tmp_path: Path, suite_file: Path) -> None:
+    suite = make_suite(1).replaced(path=suite_file)
+    expected = prepare(tmp_path, suite, [CODEX], clients={"command": Held()}).estimate
+    assert (expected.worst_usd, expected.unbounded) == (Decimal(0), (CODEX.model,))
 
 
 def test_the_version_of_an_agent_is_written_into_the_round(

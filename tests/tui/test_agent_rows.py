@@ -26,7 +26,7 @@ def test_an_agent_is_offered_when_it_is_installed_and_says_how_to_get_it_when_no
     )
     monkeypatch.setenv("PATH", str(tmp_path))
     rows = {row.model: row for row in known_rows(tmp_path)}
-    assert (rows["mine"].note, rows["mine"].problem) == ("✓ installed", "")
+    assert (rows["mine"].note, rows["mine"].problem) == ("✓ found", "")
     assert rows["mine"].efforts == (None, "low", "medium", "high", "xhigh", "max")
     assert rows["gone"].note == "✗ missing"
     assert "no-such-agent is not on PATH" in rows["gone"].problem

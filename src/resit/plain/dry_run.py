@@ -53,10 +53,13 @@ def _print_money(prepared: Prepared, expected: Estimate) -> None:
         say("cost     unknown")
     else:
         say(f"cost     {least}{dollars(expected.low_usd)} to {dollars(expected.high_usd)} ({known})")
-        say(f"at worst {least}{dollars(expected.worst_usd)}, every reply at its token limit")
+        worst = dollars(expected.worst_usd, at_least=bool(expected.unpriced or expected.unbounded))
+        say(f"at worst {worst}, every reply at its token limit, every agent at its budget")
+    if expected.unbounded:
+        say(one_line(f"no budget for {', '.join(expected.unbounded)}: --cap sets one, or budget_usd in models.toml"))
     if expected.unpriced:
         say(one_line(f"no price for {', '.join(expected.unpriced)}: models.toml in the settings folder takes one"))
-    minutes = expected.minutes(1 if prepared.round.serial else prepared.round.concurrency)
+    minutes = expected.minutes(prepared.round.at_a_time)
     if prepared.round.batch:
         say("time     in batches: within a day, mostly within an hour")
     else:
@@ -96,7 +99,7 @@ def _as_json(prepared: Prepared, expected: Estimate) -> dict[str, object]:
             "at_least": bool(expected.unpriced),
             "unpriced": expected.unpriced,
             "history": expected.history,
-            "minutes": expected.minutes(1 if planned.serial else planned.concurrency),
+            "minutes": expected.minutes(planned.at_a_time),
             "cap_usd": jsonable(planned.cap_usd),
         },
         "problems": [problem.said for problem in prepared.problems],

@@ -106,10 +106,10 @@ def _start(setting: Setting, models_file: ModelsFile, cwd: Path) -> tuple[str, s
 def _start_agent(error: ResitError | None, endpoint: str) -> tuple[str, str, str]:
     """The same of a command-line agent, which signs in by itself."""
     if error is None:
-        return "✓ installed", "", f"asked at {endpoint}, signed in as you are"
+        return "✓ found", "", f"asked at {endpoint}, signed in as you are"
     # An agent that takes no run without an effort is no less there.
     if "needs an effort" in error.message:
-        return "✓ installed", "", f"asked at {endpoint}, with an effort"
+        return "✓ found", "", f"asked at {endpoint}, with an effort"
     return "✗ missing", str(error), ""
 
 

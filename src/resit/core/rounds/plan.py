@@ -82,6 +82,13 @@ class RoundPlan(Frozen):
     versions: dict[str, str] = Field(default_factory=dict)
 
     @property
+    def at_a_time(self) -> int:
+        """Calls in flight at a time at most, of the pool that takes most."""
+        if self.serial:
+            return 1
+        return self.agents if all(p.setting.provider == COMMAND for p in self.settings) else self.concurrency
+
+    @property
     def labels(self) -> tuple[str, ...]:
         """The settings as a person reads them, in order."""
         return tuple(planned.setting.label for planned in self.settings)

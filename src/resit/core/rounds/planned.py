@@ -27,8 +27,8 @@ from resit.core.suite import Suite
 CONCURRENCY = 8
 AGENTS = 2
 """Agents at work at a time: more of them slow each other's start by seconds."""
-CAPPED_RUN_USD = Decimal(1)
-"""What an agent is told to stop at under a cap, where nothing is said: without it a cap could hold no run of one."""
+CAPPED_RUN_USD, CAPPED_RUN_SHARE = Decimal(1), 4
+"""What an agent is told to stop at under a cap, where nothing is said: so much, or this part of a smaller cap."""
 RECORDED = "recorded"
 """The provider that plays saved replies and pays nobody."""
 RECORDED_PRICE = Price(input=Decimal(0), output=Decimal(0), source="recorded replies")
@@ -67,8 +67,9 @@ def plan_settings(
         endpoints[label] = endpoint
         planned = PlannedSetting(setting=setting, endpoint=endpoint.url, endpoint_source=endpoint.source, price=price)
         if setting.provider == COMMAND:
-            capped = (wish.cap_usd if former is None or wish.cap_usd is not None else former.cap_usd) is not None
-            told = entry_of(setting.model, sources.models_file).budget_usd or (CAPPED_RUN_USD if capped else None)
+            cap = wish.cap_usd if former is None or wish.cap_usd is not None else former.cap_usd
+            usual = None if cap is None else min(CAPPED_RUN_USD, cap / CAPPED_RUN_SHARE)
+            told = entry_of(setting.model, sources.models_file).budget_usd or usual
             planned = planned.model_copy(update={"budget_usd": told})
         found.append(planned)
     return tuple(found), endpoints

@@ -104,8 +104,9 @@ class Prepared:
     @property
     def estimate(self) -> Estimate:
         """What the owed calls are expected to cost and take."""
-        prices = {planned.setting.label: planned.price for planned in self.round.settings}
-        calls = [PlannedCall(j.question.id, j.setting, j.request, prices[j.setting.label]) for j in self.plan.jobs]
+        planned = {each.setting.label: each for each in self.round.settings}
+        asked = [(job, planned[job.setting.label]) for job in self.plan.jobs]
+        calls = [PlannedCall(j.question.id, j.setting, j.request, p.price, p.budget_usd) for j, p in asked]
         return estimate(calls, self._parts.past)
 
     def unisolated(self) -> Prepared:

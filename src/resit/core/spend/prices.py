@@ -208,6 +208,15 @@ class PlannedCall:
     setting: Setting
     request: Request
     price: Price | None
+    budget_usd: Decimal | None = None
+    """What a run of an agent is told to stop at."""
+
+    @property
+    def worst_usd(self) -> Decimal | None:
+        """What it costs at worst; None when nobody knows the price, or nothing bounds an agent's run."""
+        if self.price is None or self.setting.provider == "command":
+            return self.budget_usd if self.price is not None else None
+        return worst_case_usd(self.price, self.request)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,6 +246,8 @@ class Estimate:
     """Of all calls one after another, retries apart. None without history for each of them."""
     unpriced: tuple[str, ...]
     """Models without a price: with one, the sums read "at least"."""
+    unbounded: tuple[str, ...] = ()
+    """Agents whose runs no budget bounds: with one, the worst case reads "at least"."""
 
     @property
     def history(self) -> bool:
@@ -268,10 +279,11 @@ def estimate(calls: Sequence[PlannedCall], past: Iterable[PastCall] = ()) -> Est
         with_history=len(known),
         low_usd=sum((low for low, _ in ranges), Decimal(0)),
         high_usd=sum((high for _, high in ranges), Decimal(0)),
-        worst_usd=sum((worst_case_usd(call.price, call.request) or Decimal(0) for call in calls), Decimal(0)),
+        worst_usd=sum((call.worst_usd or Decimal(0) for call in calls), Decimal(0)),
         low_seconds=sum(min(c.seconds for c in history) for history in known) if timed else None,
         high_seconds=sum(max(c.seconds for c in history) for history in known) if timed else None,
         unpriced=tuple(dict.fromkeys(call.setting.model for call in calls if call.price is None)),
+        unbounded=tuple(dict.fromkeys(c.setting.model for c in calls if c.price is not None and c.worst_usd is None)),
     )
 
 
@@ -281,8 +293,11 @@ def _cost_range(call: PlannedCall, history: Sequence[PastCall]) -> tuple[Decimal
         return min(costs), max(costs)
     lengths = [past.usage.output_tokens for past in history if past.usage.output_tokens is not None]
     short = Usage(input_tokens=_prompt_bytes(call.request) // 4, output_tokens=int(median(lengths)) if lengths else 5)
-    worst = worst_case_usd(call.price, call.request) or Decimal(0)
-    return min(cost_usd(call.price, short) or Decimal(0), worst), worst
+    low = cost_usd(call.price, short) or Decimal(0)
+    if call.price is not None and call.worst_usd is None:
+        return low, low
+    worst = call.worst_usd or Decimal(0)
+    return min(low, worst), worst
 
 
 def _prompt_bytes(request: Request) -> int:

@@ -120,8 +120,11 @@ def _costs(estimate: Estimate, cap: Decimal | None) -> list[Entry]:
         spread = low if estimate.low_usd == estimate.high_usd else f"{low} to {high}"
         entries = [
             _entry("cost", (spread, "bold"), (f" · {_history(estimate)}", muted)),
-            _entry("at worst", money(estimate.worst_usd, at_least=least)),
+            _entry("at worst", money(estimate.worst_usd, at_least=least or bool(estimate.unbounded))),
         ]
+        if estimate.unbounded:
+            models = ", ".join(one_line(model, 40) for model in estimate.unbounded)
+            entries.append(_entry(" ", (f"no budget for {models}; a cap sets one", "$warning")))
         if unknown:
             entries.append(_entry(" ", (f"no price for {unknown}", "$warning")))
     entries.append(_entry("cap", *_cap(cap, estimate)))
@@ -148,8 +151,8 @@ def _cap(cap: Decimal | None, estimate: Estimate) -> tuple[tuple[str, str], ...]
 def _time(estimate: Estimate, prepared: Prepared) -> tuple[Words, ...]:
     if prepared.round.batch:
         return "within a day, mostly within an hour", " · in batches, at half price", (" (b)", "$text-muted")
-    at_a_time = 1 if prepared.round.serial else prepared.round.concurrency
-    pace = "one at a time" if prepared.round.serial else f"{at_a_time} at a time"
+    at_a_time = prepared.round.at_a_time
+    pace = "one at a time" if at_a_time == 1 else f"{at_a_time} at a time"
     return _span(estimate, at_a_time), f" · {pace}", (" (s)", "$text-muted")
 
 
