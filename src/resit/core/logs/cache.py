@@ -20,7 +20,7 @@ from resit.core.logs.rows import row_of
 from resit.core.logs.sources import LogFile
 from resit.core.paths import cache_dir
 
-FORMAT = 2
+FORMAT = 1
 """Changes whenever a reader, a row or the table of kinds does: what another version kept is read anew."""
 
 _TICK_NS = 100_000_000

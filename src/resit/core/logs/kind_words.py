@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import pairwise
 
 OTHER = "other"
 OPENING = 400
@@ -45,10 +46,7 @@ WORDS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 """Words by the kind they stand for. A word that two kinds hold counts for the first."""
 
-_KIND_OF: dict[str, str] = {}
-for _kind, _words in WORDS.items():
-    for _word in _words:
-        _KIND_OF.setdefault(_word, _kind)
+_KIND_OF = {word: kind for kind, words in reversed(WORDS.items()) for word in words}
 
 _WEAK = frozenset(WORDS["question"]) | {"how", "why", "set", "do", "make", "look", "code", "sort", "start", "change"}
 """Words that decide only where they open the request: everywhere else they are mere grammar."""
@@ -58,18 +56,18 @@ _POLITE = frozenset({
     "kindly", "go", "ahead", "and", "help", "is", "it", "possible", "id", "i'd", "so", "first", "your", "task",
     "job",
 })  # fmt: skip
-_LETTERS = re.compile(r"[^\W\d_][\w'’-]*")
-_MARKUP = re.compile(r"<[^<>]{1,200}>|`[^`]{0,200}`|(?<!\S)\S*[/\\]\S*")
-"""Tags, code, addresses and paths: their words say nothing about what is wanted."""
-_COMMAND = re.compile(r"^\s*/([\w:-]+)(?!\S)")
+_MARKUP = re.compile(r"<[^<>]{1,200}>|`[^`]{0,200}`")
+"""Tags and code: their words say nothing about what is wanted, as those of paths and addresses do not."""
+_COMMAND = re.compile(r"\s*/([\w:-]+)(?!\S)")
 """A command of the person's own: its name says what is wanted."""
-_PHRASES = (
-    (re.compile(r"\badd (?:up|together|(?:the|these|those|all) (?:numbers|amounts|figures))\b", re.IGNORECASE), "sum"),
-    (re.compile(r"\blook (?:for|up)\b", re.IGNORECASE), "find"),
-    (re.compile(r"\blook (?:over|through)\b", re.IGNORECASE), "review"),
-    (re.compile(r"\bset up\b", re.IGNORECASE), "build"),
-)
-"""What means something else together than its first word alone."""
+_AROUND = ".,;:!?()[]{}<>\"'“”‘’…*#_-–—=+|~^&%$@"
+_PAIRS = {
+    ("look", "for"): "find", ("look", "up"): "find", ("look", "over"): "review", ("look", "through"): "review",
+    ("set", "up"): "build", ("add", "up"): "sum", ("add", "together"): "sum",
+}  # fmt: skip
+"""What two words mean together."""
+_SUMMED = frozenset({"numbers", "amounts", "figures", "totals"})
+"""What is added up, not added to something, where it follows: `add the numbers`."""
 
 _GENERAL = frozenset({"", "general-purpose", "general", "default", "task", "agent", "worker"})
 """Agent types that say nothing about the work."""
@@ -87,16 +85,31 @@ _BY_TOOLS: tuple[tuple[str, frozenset[str]], ...] = (
 
 def asked_for(prompt: str) -> tuple[str, ...]:
     """The telling words of a prompt's opening, the deciding one first; at most three, none where there is none."""
-    opening_text = _MARKUP.sub(" ", _COMMAND.sub(r"\1", prompt[:OPENING]))
-    for phrase, word in _PHRASES:
-        opening_text = phrase.sub(word, opening_text)
-    words = [word.lower() for word in _LETTERS.findall(opening_text)]
+    words = _words(prompt[:OPENING])
     opening = next((word for word in words if word not in _POLITE), "")
     found = [opening] if opening in _KIND_OF else []
     found += [word for word in words if word in _KIND_OF and word not in _WEAK]
     if not found and any(word in _KIND_OF for word in words[:1]):
         found = words[:1]
     return tuple(dict.fromkeys(found))[:_WORDS_KEPT]
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text, small; those of paths, addresses, tags and code left out, and pairs put together."""
+    command = _COMMAND.match(text)
+    if command is not None:
+        text = f"{command[1]} {text[command.end() :]}"
+    if "<" in text or "`" in text:
+        text = _MARKUP.sub(" ", text)
+    plain = [word for word in text.lower().split() if "/" not in word and "\\" not in word]
+    words = [bare for word in plain if (bare := word if word.isalpha() else word.strip(_AROUND))]
+    for at, pair in enumerate(pairwise(words)):
+        if pair[0] in _PAIRED:
+            words[at] = _PAIRS.get(pair, "sum" if pair[0] == "add" and _SUMMED & set(words[at : at + 4]) else pair[0])
+    return words
+
+
+_PAIRED = frozenset(first for first, _ in _PAIRS)
 
 
 def group_of(asked: Sequence[str], tools: Sequence[str], agent_type: str | None) -> tuple[str, str]:

@@ -91,7 +91,7 @@ def _value(place: Place) -> dict[str, Any]:
 
 
 def _claude(request: Request) -> Told:
-    reply = request.reply_at.item if request.reply_at is not None else ""
+    reply = request.reply_at.item if request.reply_at is not None else None
     rows = _rows(request.prompt_at)
     first = next(rows, {})
     if first.get("type") == "assistant":
