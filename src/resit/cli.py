@@ -41,6 +41,7 @@ COMMANDS: dict[str, str] = {
     "rules": "for each kind of work the cheapest setting that passes all gates",
     "history": "a suite over its rounds: scores and costs, and which questions broke, flap or separate nobody",
     "spend": "what was spent, by day, model and suite",
+    "pools": "what of each quota is used, and readings of it",
     "logs": "what your own logs say: which work goes to which model, at which level and cost",
     "models": "what can be asked: efforts, prices with date and source, keys",
 }
@@ -234,12 +235,14 @@ def _parser() -> argparse.ArgumentParser:
     made["show"].add_argument("round", metavar="ROUND", help=_ROUND)
     made["show"].add_argument("--misses", action="store_true", help="every run below full marks, in full")
     made["history"].add_argument("suite", metavar="SUITE", help=f"{_SUITE}, or the name that its rounds are kept under")
+    made["pools"].add_argument("pool", metavar="NAME", nargs="?", help="one pool: its readings, and what rounds used")
+    made["pools"].add_argument("--reading", metavar="43%%", help="how much of it is used now, read by you")
     _add_compare(made["compare"])
     _add_rules(made["rules"])
     _add_note(made["note"])
     _add_export(made["export"])
     _add_logs(made["logs"])
-    with_json = "run check explain score grade show compare rules history spend logs models"
+    with_json = "run check explain score grade show compare rules history spend pools logs models"
     for name in with_json.split():
         made[name].add_argument("--json", action="store_true", help="one JSON object on standard output")
     return parser

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from resit.core.judging.wording import dollars
 from resit.core.spend.ledger import By, Ledger, SpendLine, in_month, spend_summary, spend_total
+from resit.plain.pools import print_pools
 from resit.plain.text import jsonable, note, plural, say, say_json, table
 
 _SHOWN_DAYS = 31
@@ -36,12 +37,14 @@ def main(args: argparse.Namespace) -> int:
         return 0
     if not read.entries:
         say("nothing was spent yet: no call is in the ledger")
+        print_pools(read.entries)
         return 0
     say(f"this month  {_cost(month)}, {plural(month.calls, 'call')}")
     say(f"in all      {_cost(total)}, {plural(total.calls, 'call')}")
     for by, found in lines.items():
         say()
         _print(by, found)
+    print_pools(read.entries)
     return 0
 
 

@@ -23,6 +23,7 @@ from resit.core.rounds.clock import Clock
 from resit.core.rounds.events import PoolHold
 from resit.core.rounds.plan import Job
 from resit.core.spend.ledger import Ledger, LedgerEntry, LedgerTail
+from resit.core.spend.pool_words import limit_said
 from resit.core.spend.pools import LENGTH, amount, free_after, next_reset, window_start, worst_amount
 from resit.core.spend.readings import NoReading, Reading, Readings, last_of, read_by_command
 
@@ -310,7 +311,6 @@ class PoolGate:
 
 def said_used(entry: PoolEntry, used: Decimal) -> str:
     """What is used of a limit that is counted."""
-    window = {"5h": "5 hours", "week": "a week", "month": "a month"}[entry.window]
     if entry.unit == "usd":
-        return f"${used:.2f} of ${entry.limit:.2f} in {window} is used"
-    return f"{int(used):,} of {int(entry.limit):,} {entry.unit} in {window} are used"
+        return f"${used:.2f} of {limit_said(entry)} is used"
+    return f"{int(used):,} of {limit_said(entry)} are used"

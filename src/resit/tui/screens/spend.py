@@ -18,6 +18,7 @@ from resit.tui.plots import spend_picture
 from resit.tui.screens.base import ResitScreen
 from resit.tui.widgets.chart import Chart
 from resit.tui.widgets.plain import PlainStatic
+from resit.tui.widgets.pool_lines import pool_lines
 from resit.tui.widgets.table import Column, ResultsGrid, Shown
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class SpendScreen(ResitScreen):
             line = line + Content.styled(f" · {found.damaged} lines of the ledger cannot be read", "$warning")
         if not found.entries:
             line = Content(" Nothing was spent yet; recorded replies cost nothing.")
-        self.query_one("#spend-month", PlainStatic).update(line)
+        self.query_one("#spend-month", PlainStatic).update(line + pool_lines(found.entries))
         self._show_by(self._by)
 
     def _show_by(self, by: By) -> None:
