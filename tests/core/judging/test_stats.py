@@ -48,8 +48,14 @@ def test_a_quantile_of_the_beta_distribution_undoes_it() -> None:
 
 @pytest.mark.parametrize(
     ("passed", "of", "low", "high"),
-    # Brown, Cai and DasGupta (2001) quote 0 of n as 1 - 0.025**(1/n); 18 of 20 and 98 of 100 as R's binom.test.
+    # Newcombe (Stat. Med. 17:857, 1998), his four examples under method 5; 5 of 25 after Conover's tables (1999).
+    # Brown, Cai and DasGupta (2001) quote 0 of n as 1 - 0.025**(1/n). All are those of R's binom.test as well.
     [
+        (81, 263, 0.2527, 0.3676),
+        (15, 148, 0.0578, 0.1617),
+        (0, 20, 0.0, 0.1684),
+        (1, 29, 0.0009, 0.1776),
+        (5, 25, 0.0683, 0.4070),
         (0, 10, 0.0, 0.3085),
         (10, 10, 0.6915, 1.0),
         (18, 20, 0.6830, 0.9877),
@@ -134,6 +140,8 @@ def test_connors_formula_gives_his_numbers() -> None:
     # By hand, differing 0.2, difference 0.1: (1.96*sqrt(.2) + .8416*sqrt(.19))**2 / .01 = 154.1.
     assert connor(0.1, 0.2) == 155
     assert connor(0.05, 0.1) == 312
+    # R's pwr.mcnemar(0.05, 0.45, power = 0.8), after his page 209, says 22.01: one more than 22 it must be.
+    assert connor(0.4, 0.5) == 23
 
 
 def test_power_is_counted_out() -> None:
@@ -219,24 +227,49 @@ def test_the_interval_of_the_lowest_of_two_runs_covers_with_easy_and_flapping_qu
     assert held >= AT_LEAST * EXAMS
 
 
+GROUPS = ((1.0, 1), (2.0, 2), (3.0, 1))
+"""Sorts of questions: their weight, and how many checks they have, which pass or fail apart from each other."""
+
+
+def group_sizes(questions: int) -> list[int]:
+    """How many questions of each sort there are when the sorts follow each other."""
+    return [len(range(at, questions, len(GROUPS))) for at in range(len(GROUPS))]
+
+
 @pytest.mark.parametrize("questions", [10, 20, 100])
-@pytest.mark.parametrize("true", [0.5, 0.8, 0.95, 0.98])
-def test_the_interval_covers_with_weights_and_partial_scores(questions: int, true: float) -> None:
+@pytest.mark.parametrize("true", [0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98])
+def test_the_interval_covers_with_weights_and_partial_scores_in_2000_exams(questions: int, true: float) -> None:
     random = Random(questions + round(true * 1000))
-    kinds = [(1.0, 1.0), (2.0, 0.5), (3.0, 1.0)]
     held = 0
-    exams = 400
-    for _ in range(exams):
+    for _ in range(EXAMS):
         scores = []
-        for at in range(questions):
-            weight, fineness = kinds[at % 3]
-            # A question of two checks that fall apart: the mean is `true`, the spread is smaller.
-            parts = 1 if fineness == 1.0 else 2
-            scores.append((sum(random.random() < true for _ in range(parts)) / parts, weight))
+        for (weight, checks), size in zip(GROUPS, group_sizes(questions), strict=True):
+            passed = sum(random.random() < true for _ in range(size * checks))
+            # Weights and the mean are all that an interval is made of, so a sort of questions may share its mean.
+            scores += [(passed / (size * checks), weight)] * size
         found = score_interval(scores)
         assert found is not None
         held += found.holds(true)
-    assert held >= AT_LEAST * exams
+    assert held >= AT_LEAST * EXAMS
+
+
+@pytest.mark.parametrize("questions", [10, 20, 100])
+@pytest.mark.parametrize(("before", "after"), [(0.5, 0.8), (0.7, 0.7), (0.9, 0.98), (0.98, 0.98)])
+def test_the_interval_of_a_difference_covers_with_weights_and_partial_scores_in_2000_exams(
+    questions: int, before: float, after: float
+) -> None:
+    random = Random(questions + round(before * 100) + round(after * 10_000))
+    held = 0
+    for _ in range(EXAMS):
+        differences = []
+        for (weight, checks), size in zip(GROUPS, group_sizes(questions), strict=True):
+            for _ in range(size):
+                passed = sum((random.random() < after) - (random.random() < before) for _ in range(checks))
+                differences.append((passed / checks, weight))
+        found = difference_interval(differences)
+        assert found is not None
+        held += found.holds(after - before)
+    assert held >= AT_LEAST * EXAMS
 
 
 @cache
