@@ -1,13 +1,15 @@
 """What bubblewrap is told: the whole disk read-only, empty folders over what is hidden, and few things writable.
 
-Two things decide whether the jail holds. Started by root, bubblewrap leaves its command all of root's power, with
-which it takes an empty folder off again: every capability is dropped. And its process is the first one inside, whose
+Three things decide whether the jail holds. Started by root, bubblewrap leaves its command all of root's power, with
+which it takes an empty folder off again: every capability is dropped. What remains of root owns the kernel's settings
+in /proc, and could write them: they are read-only. And bubblewrap's own process is the first one inside, whose
 environment anybody there can read: it is started with the command's own.
 """
 
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -21,6 +23,9 @@ TMP_MB, SHARED_MB = 1024, 256
 BASE = ("--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-cgroup-try", "--die-with-parent",
         "--cap-drop", "ALL")  # fmt: skip
 ROOT = ("--ro-bind", "/", "/", "--dev", "/dev", "--proc", "/proc")
+SETTINGS = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "mtrr")
+"""What in /proc belongs to root. An ordinary user cannot write there anyhow, and may then mount a /proc of its own:
+agents that jail their own commands need that."""
 PROBE = (*BASE, "--unshare-net", *ROOT, "--tmpfs", TMP)
 
 
@@ -52,6 +57,8 @@ def options(scratch: Path, home: Path, areas: Areas, *, writable: bool, network:
         network: Whether it may use the network; without, it cannot make jails of its own either.
     """
     found = [*BASE, *ROOT]
+    if os.geteuid() == 0:
+        found += [part for name in SETTINGS for part in ("--ro-bind-try", f"/proc/{name}", f"/proc/{name}")]
     if not network:
         found += ["--unshare-net", *(["--disable-userns"] if _knows("--disable-userns") else [])]
     mounts = _Mounts()

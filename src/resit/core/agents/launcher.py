@@ -124,6 +124,9 @@ def _threads_of_user() -> int:
 
 def _bubblewrap(order: Order) -> list[str]:
     """The command under bubblewrap. Its options go in by a file descriptor: `ps` inside would show them."""
+    # A bubblewrap that runs as root for everybody would lose that.
+    if not os.stat(order["bwrap"]).st_mode & stat.S_ISUID:
+        _beside("landlock").leave_sockets()
     memory = os.memfd_create("options", 0)
     os.write(memory, "".join(f"{arg}\0" for arg in order["options"]).encode(errors="surrogateescape"))
     os.lseek(memory, 0, os.SEEK_SET)
@@ -133,11 +136,17 @@ def _bubblewrap(order: Order) -> list[str]:
     return [*argv, *order["argv"]]
 
 
-def _landlock(order: Order) -> None:
+def _beside(name: str) -> Any:
+    """A module that lies beside this script; nothing else of resit can be imported here."""
     sys.path.append(os.path.dirname(os.path.abspath(__file__)))
-    landlock = importlib.import_module("landlock")
+    return importlib.import_module(name)
+
+
+def _landlock(order: Order) -> None:
+    landlock = _beside("landlock")
     if not order["network"]:
         landlock.leave_network()
+    landlock.give_up_root()
     landlock.restrict(order["read"], order["write"], network=order["network"])
 
 
