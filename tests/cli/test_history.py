@@ -75,4 +75,3 @@ def test_a_damaged_round_is_named_and_the_others_are_told(
     captured = capsys.readouterr()
     assert "not in the history" in captured.err
     assert "2 rounds" in captured.out
-

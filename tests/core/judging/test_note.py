@@ -107,7 +107,8 @@ def test_a_rule_changed_in_the_file_itself_is_said_to_be_changed(tmp_path: Path)
     made = make_sheet(open_round(store_round(tmp_path).path, suite=looser))
     assert made.rule_said == "rule of 30 Nov 2026, changed in the file since"
     text = note_text(made)
-    assert "Changed since:\n\n- In the suite's file itself, so that nothing says when or why: `leap-year`" in text
+    now = f"Changed since; these grades are by fingerprint {looser.rule_digest}:"
+    assert f"{now}\n\n- In the suite's file itself, so that nothing says when or why: `leap-year`" in text
     assert "In the suite's file itself" in page(made)
 
 

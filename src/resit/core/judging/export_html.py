@@ -121,12 +121,13 @@ def _head(sheet: Sheet) -> Iterator[str]:
     plan = sheet.plan
     cost = dollars(sheet.cost_usd, at_least=sheet.cost_at_least)
     yield f"<h1><bdi>{_line(plan.title)}</bdi></h1>"
-    yield f'<p class="soft">{moment(plan.created_at)} · round {_code(sheet.id)} · {sheet.rule_said}</p>'
+    suite = f"suite {_code(plan.suite)} (fingerprint {_code(plan.suite_digest)})"
+    yield f'<p class="soft">{moment(plan.created_at)} · round {_code(sheet.id)} of {suite} · {sheet.rule_said}</p>'
     yield f"<p>{sheet.asked_said}. Cost: {cost}.</p>"
     yield f"<p>{_line(rules_sentence(sheet.questions), None)} Rule fingerprint {_code(plan.rule_digest)}, "
     yield f"set on {moment(plan.rule_set_at)}, before the first call.</p>"
     if sheet.edits or sheet.changed_in_file:
-        yield "<p>Changed since:</p>\n<ul>"
+        yield f"<p>Changed since; these grades are by fingerprint {_code(sheet.rule_now)}:</p>\n<ul>"
         if sheet.changed_in_file:
             named = ", ".join(_code(name) for name in sheet.changed_in_file)
             yield f"<li>In the suite's file itself, so that nothing says when or why: {named}</li>"

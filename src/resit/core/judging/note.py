@@ -198,7 +198,7 @@ def _head(sheet: Sheet) -> list[str]:
         f"# {inline(plan.title)}",
         "",
         f"- Date: {moment(plan.created_at)}",
-        f"- Round: {code(sheet.id)} of suite {code(plan.suite)}",
+        f"- Round: {code(sheet.id)} of suite {code(plan.suite)} (fingerprint {plan.suite_digest})",
         f"- Models: {', '.join(models)}",
         f"- Asked: {sheet.asked_said}",
         f"- Cost: {cost}",
@@ -211,7 +211,8 @@ def _how_scored(sheet: Sheet) -> list[str]:
     lines = ["## How it was scored", "", inline(rules_sentence(sheet.questions)), ""]
     first = f"The rule was set on {moment(plan.rule_set_at)}, before the first call (fingerprint {plan.rule_digest})"
     changed = sheet.edits or sheet.changed_in_file
-    lines += [f"{first}. Changed since:", ""] if changed else [f"{first}, and not changed since."]
+    now = f"Changed since; these grades are by fingerprint {sheet.rule_now}:"
+    lines += [f"{first}. {now}", ""] if changed else [f"{first}, and not changed since."]
     if sheet.changed_in_file:
         named = ", ".join(code(name) for name in sheet.changed_in_file)
         lines.append(f"- In the suite's file itself, so that nothing says when or why: {named}")

@@ -102,6 +102,8 @@ class Sheet:
     """Questions whose rule the suite's file itself changed since, with no edit that says when or why."""
     rule_said: str
     """`rule of 30 Nov 2026, 2 edits since`: stands beside every score."""
+    rule_now: str
+    """Fingerprint of the rules that made these grades; that of the plan while nothing was changed."""
     misses: tuple[Miss, ...]
     """In suite order, then by setting."""
     look_first: tuple[str, ...]
@@ -209,6 +211,7 @@ def make_sheet(found: OpenedRound) -> Sheet:
         edits=edits,
         changed_in_file=_changed_in_file(found, questions, edits),
         rule_said=f"rule of {day(plan.rule_set_at)}, {since_said(plan, suite) or 'not changed since'}",
+        rule_now=suite.rule_digest,
         misses=tuple(_misses(found, grid, reviews)),
         look_first=suspects_said(grader_suspects(found.rows), 20),
         untested=tuple(_untested(found, evidence, gated, by_kind)),
