@@ -51,6 +51,9 @@ def pool_said(use: PoolUse) -> str:
     """A pool in a line."""
     entry = use.entry
     kept = f", {entry.reserve * 100:.0f}% kept in reserve" if entry.reserve else ""
+    if use.used is None:
+        head = f"what is used of {WINDOWS[entry.window]} is not known"
+        return f"pool {use.name}: {head}{kept} · {use.calls:,} calls, {use.tokens:,} tokens"
     of = f"used in {WINDOWS[entry.window]}" if entry.unit == "percent" else f"of {limit_said(entry)} used"
     used = f"{used_said(use)} {of}{kept}"
     return f"pool {use.name}: {used} · {state_said(use)} · {use.calls:,} calls, {use.tokens:,} tokens"
