@@ -60,7 +60,7 @@ def _bare(program: Path) -> float:
 
 
 async def _in_resit(program: Path, isolation: Isolation) -> list[float]:
-    file = ModelsFile.model_validate({"models": {"m": {"provider": "command", "preset": "claude-code"}}})
+    file = ModelsFile.model_validate({"models": {"m": {"provider": "command", "preset": "claude-code", "model": "m"}}})
     environ = {"PATH": f"{program.parent}:/usr/bin:/bin"}
     asking = CommandClient(file, Ground(isolation=isolation), environ=environ)
     files = tuple((f"file{number}.csv", "1,2\n" * 1000) for number in range(5))

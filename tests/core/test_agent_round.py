@@ -158,6 +158,31 @@ def test_under_a_cap_a_run_is_told_to_stop_at_a_budget_and_that_much_is_held(tmp
     assert "no price" in unpriced.problems[0].said
 
 
+async def test_a_planted_key_is_in_no_file_that_a_round_leaves(tmp_path: Path, suite_file: Path) -> None:
+    secret = "planted-0123456789-abcdefghij-secret"
+    suite = make_suite(2).replaced(path=suite_file)
+    code = """
+        print(os.environ["MY_KEY"], file=sys.stderr)
+        print("2", os.environ["MY_KEY"])
+        sys.exit(0 if prompt.startswith("1") else 3)
+    """
+    program = kit.write_program(tmp_path, "agent", code)
+    events: list[Event] = []
+    prepared = prepare(
+        tmp_path, suite, [AGENT], kit.entry(program, env=["MY_KEY"]), environ={**os.environ, "MY_KEY": secret}
+    )
+    runner = prepared.start(events.append)
+    runner.watch("q1__my-agent-default__r1")
+    await runner.run()
+    assert len(of_kind(events, RunKept)) == 2
+    left = [path for path in (tmp_path / "rounds").rglob("*") if path.is_file()]
+    assert len(left) > 4
+    kept = b"".join(path.read_bytes() for path in (*left, tmp_path / "ledger.jsonl"))
+    assert b"[key hidden]" in kept
+    assert b"planted-0123" not in kept
+    assert "planted-0123" not in repr(events)
+
+
 def test_a_small_cap_makes_the_budgets_small(tmp_path: Path, suite_file: Path) -> None:
     suite = make_suite(2).replaced(path=suite_file)
     prepared = prepare(tmp_path, suite, [CODEX], cap_usd=Decimal("0.50"), clients={"command": Held()})

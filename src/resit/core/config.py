@@ -196,6 +196,13 @@ class ModelsFile(Frozen):
         return {model: _as_preset(model, table) for model, table in tables.items()}
 
     @model_validator(mode="after")
+    def _know_their_models(self) -> Self:
+        for model, entry in self.models.items():
+            if entry.preset is not None and entry.model is None and preset_of(model) is None:
+                raise ValueError(f"models.{model}: a preset under a name of your own needs model = its model's name")
+        return self
+
+    @model_validator(mode="after")
     def _known_pools(self) -> ModelsFile:
         for model, entry in self.models.items():
             if entry.pool is not None and entry.pool not in self.pools:
@@ -417,5 +424,6 @@ def _url_from(source: str, url: str) -> str:
 def _first_fault(error: ValidationError) -> str:
     """Where and what, without the value."""
     found: Any = error.errors(include_input=False, include_url=False, include_context=False)[0]
+    said = found["msg"].removeprefix("Value error, ")
     where = ".".join(str(part) for part in found["loc"])
-    return scrub(f"{where}: {found['msg'].removeprefix('Value error, ')}", ())
+    return scrub(f"{where}: {said}" if where else said, ())

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from resit.core.judging.wording import dollars
 from resit.core.printable import one_line
+from resit.core.rounds.plan import COMMAND
 from resit.core.rounds.session import Prepared
 from resit.core.spend.prices import Estimate
 from resit.plain.text import jsonable, plural, say, say_json, table
@@ -54,7 +55,8 @@ def _print_money(prepared: Prepared, expected: Estimate) -> None:
     else:
         say(f"cost     {least}{dollars(expected.low_usd)} to {dollars(expected.high_usd)} ({known})")
         worst = dollars(expected.worst_usd, at_least=bool(expected.unpriced or expected.unbounded))
-        say(f"at worst {worst}, every reply at its token limit, every agent at its budget")
+        agents = any(planned.setting.provider == COMMAND for planned in prepared.round.settings)
+        say(f"at worst {worst}, every reply at its token limit" + (", every agent at its budget" if agents else ""))
     if expected.unbounded:
         say(one_line(f"no budget for {', '.join(expected.unbounded)}: --cap sets one, or budget_usd in models.toml"))
     if expected.unpriced:

@@ -204,6 +204,7 @@ def test_a_persons_own_agent_is_offered_first_and_once(tmp_path: Path, monkeypat
     [
         ('provider = "command"', "needs a preset or a command"),
         ('provider = "command"\npreset = "claude"', "preset"),
+        ('provider = "command"\npreset = "codex"', "needs model"),
         ('provider = "command"\npreset = "codex"\ncommand = ["x"]', "exclude each other"),
         ('preset = "codex"', "needs provider = 'command'"),
         ('provider = "command"\ncommand = ["x", "{promt}"]', "unknown placeholder {promt}; there are {model}"),

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from resit.core.agents.canary import Canary
+from resit.core.agents.canary import Canary, Lookout
 from resit.core.agents.jail import JailSpec, Wrapped, best_isolation, program_roots, wrap
 from resit.core.agents.outputs import make_reader
 from resit.core.agents.outputs.reader import Asking, Place, Reader
-from resit.core.agents.process import run_command
+from resit.core.agents.process import run_command, to_the_end
 from resit.core.agents.scratch import Scratch, prepare
 from resit.core.agents.secrets import Keys, scrubbed
 from resit.core.agents.sign_in import keep_renewed, sign_in_files
@@ -77,7 +77,7 @@ async def run_agent(
     try:
         return await _in_scratch(job, program, scratch, listen, environ)
     finally:
-        await asyncio.shield(asyncio.to_thread(scratch.remove))
+        await to_the_end(asyncio.to_thread(scratch.remove))
 
 
 async def _in_scratch(
@@ -90,12 +90,13 @@ async def _in_scratch(
         return filled
     wrapped = wrap((program, *filled.argv[1:]), _spec(job, program, scratch, filled, environ), isolation)
     reader = make_reader(job.command.reader, Asking(job.command.name, job.request.model, job.command.answer_path))
-    ended = await run_command(wrapped, filled.stdin, _Ear(reader, listen, keys), job.timeout_s)
+    lookout = Lookout(job.canary)
+    ended = await run_command(wrapped, filled.stdin, _Ear(reader, listen, keys, lookout), job.timeout_s)
     answer = reader.finish(ended, Place(home=scratch.home, answer_file=filled.answer_file))
     answer = await asyncio.to_thread(_stopped_or, wrapped, job, answer)
     await asyncio.to_thread(keep_renewed, job.command.logins, scratch.home)
     if isinstance(answer, Reply):
-        answer = await asyncio.to_thread(_completed, job, answer, scratch, isolation)
+        answer = await asyncio.to_thread(_completed, job, answer, scratch, isolation, lookout)
     return await asyncio.to_thread(scrubbed, answer, keys.renewed(job.command, scratch.home))
 
 
@@ -125,11 +126,12 @@ def _beside(program: str) -> tuple[Path, ...]:
 class _Ear:
     """Hands output to its reader, and what the model says in it to whoever listens."""
 
-    def __init__(self, reader: Reader, listen: Listener | None, keys: Keys) -> None:
-        self._reader, self._listen, self._keys = reader, listen, keys
+    def __init__(self, reader: Reader, listen: Listener | None, keys: Keys, lookout: Lookout) -> None:
+        self._reader, self._listen, self._keys, self._lookout = reader, listen, keys, lookout
         self._left = MOST_HEARD
 
     def __call__(self, text: str) -> None:
+        self._lookout.hear(text)
         for delta in self._reader.feed(text):
             if self._listen is not None and self._left > 0:
                 self._left -= len(delta.text)
@@ -145,7 +147,7 @@ def _stopped_or(wrapped: Wrapped, job: AgentJob, answer: Reply | Fault) -> Reply
     return Fault(kind="internal", said=f"{job.command.name} was ended: {why}", seconds=answer.seconds)
 
 
-def _completed(job: AgentJob, reply: Reply, scratch: Scratch, isolation: Isolation) -> Reply:
+def _completed(job: AgentJob, reply: Reply, scratch: Scratch, isolation: Isolation, lookout: Lookout) -> Reply:
     """The reply with how it was isolated, what its work is worth, and whether the keys were seen."""
     assert reply.agent is not None
     agent = reply.agent.model_copy(update={"isolation": isolation})
@@ -153,7 +155,7 @@ def _completed(job: AgentJob, reply: Reply, scratch: Scratch, isolation: Isolati
         verified = verify(scratch, job.key, isolation, job.hidden)
         agent = agent.model_copy(update={"verified": verified})
     reply = reply.model_copy(update={"agent": agent})
-    seen = job.canary.seen_in(reply) if job.canary is not None else ""
+    seen = (job.canary.seen_in(reply) if job.canary is not None else "") or lookout.seen
     return reply.model_copy(update={"agent": agent.model_copy(update={"key_seen": seen})}) if seen else reply
 
 

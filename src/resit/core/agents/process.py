@@ -7,8 +7,9 @@ import codecs
 import signal
 import time
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from typing import Any, TypeVar
 
 from resit.core.agents.bounded import HeadTail
 from resit.core.agents.jail import Wrapped
@@ -20,10 +21,13 @@ END_S = 3.0
 """How long each harder way of ending it may take."""
 NOT_STARTED = 127
 """Exit code of a command that could not be started, as shells have it."""
+STOP_S = 0.5
+"""How long a command that is stopped may take to end by itself."""
 _CHUNK = 65_536
 _STDERR_CHARS = 20_000
 
 Hear = Callable[[str], None]
+T = TypeVar("T")
 
 
 async def run_command(wrapped: Wrapped, stdin: bytes, hear: Hear, timeout_s: float) -> Ended:
@@ -64,15 +68,26 @@ async def run_command(wrapped: Wrapped, stdin: bytes, hear: Hear, timeout_s: flo
         await _end(process, FINISH_S)
     except asyncio.CancelledError:
         # Nobody waits for its last words.
-        await asyncio.shield(_end(process, 0.5))
+        await to_the_end(_end(process, STOP_S))
         raise
     finally:
         seconds = time.perf_counter() - began
-        if process.returncode is None:
-            with suppress(ProcessLookupError):
-                process.kill()
-        await _drain(pipes)
+        await to_the_end(_drain(pipes))
     return Ended(_exit_code(process.returncode), seconds, errors.text, overdue, timeout_s)
+
+
+async def to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """Wait for what must be done before all else, however often the wait is cancelled meanwhile."""
+    task = asyncio.ensure_future(work)
+    cancelled = False
+    while not task.done():
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            cancelled = True
+    if cancelled:
+        raise asyncio.CancelledError
+    return task.result()
 
 
 async def _end(process: Process, finish_s: float) -> None:
