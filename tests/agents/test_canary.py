@@ -10,7 +10,7 @@ from code_kit import code_suite
 from jail_kit import REAL, skip_without
 
 from resit.core.agents.areas import hidden_areas
-from resit.core.agents.canary import Canary, plant, readable_from
+from resit.core.agents.canary import Canary, Lookout, plant, readable_from
 from resit.core.errors import ResitError
 from resit.core.folders import digest_tree
 from resit.core.paths import data_dir
@@ -113,3 +113,17 @@ def test_wherever_marker_or_path_show_up_the_key_was_seen(suite: Suite, canary: 
         assert canary.seen_in(found).endswith(f", in {where}")
     assert canary.seen_in(reply("408", steps=(Step(kind="result", text="calc.py tests"),))) == ""
     assert canary.seen_in(Reply(text=f"see {path}", seconds=1.0)) == f"the path {path}, in its reply"
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_it_is_noticed_in_what_is_printed_however_it_is_cut(suite: Suite, canary: Canary, size: int) -> None:
+    for found in (canary.marker, str(suite.path)):
+        text = "x" * 500 + found + "y" * 500
+        lookout = Lookout(canary)
+        for at in range(0, len(text), size):
+            lookout.hear(text[at : at + size])
+        assert lookout.seen.endswith("in what it printed")
+    quiet = Lookout(canary)
+    quiet.hear("calc.py tests")
+    assert quiet.seen == ""
+    Lookout(None).hear(canary.marker)

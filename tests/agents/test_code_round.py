@@ -120,6 +120,12 @@ async def test_an_agent_that_finds_the_key_is_void(tmp_path: Path, suite: Suite)
     assert (row.outcome, row.score) == ("void", None)
 
 
+async def test_a_key_found_in_the_midst_of_much_noise_is_not_missed(tmp_path: Path, suite: Suite) -> None:
+    noise = "for _ in range(400): print('x' * 10_000)"
+    row = only_row(await run(tmp_path, suite, f"{noise}\nprint({str(suite.path)!r})\n{noise}"))
+    assert row.outcome == "void"
+
+
 async def test_a_finished_round_owes_nothing_and_a_changed_test_owes_its_runs_again(
     tmp_path: Path, suite: Suite
 ) -> None:

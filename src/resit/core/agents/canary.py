@@ -60,11 +60,37 @@ class Canary:
     def seen_in(self, reply: Reply) -> str:
         """Where the marker or a key's path shows up in a reply, its transcript or its diff; empty when nowhere."""
         for where, text in _texts(reply):
-            if self.marker in text:
-                return f"the planted marker, in {where}"
-            if path := next((path for path in self.paths if path in text), ""):
-                return f"the path {path}, in {where}"
+            if found := self.found(text):
+                return f"{found}, in {where}"
         return ""
+
+    def found(self, text: str) -> str:
+        """What of the keys is in a text; empty when nothing."""
+        if self.marker in text:
+            return "the planted marker"
+        path = next((path for path in self.paths if path in text), "")
+        return f"the path {path}" if path else ""
+
+
+class Lookout:
+    """Looks for the marker in all that an agent prints, also in what is too long to be kept."""
+
+    def __init__(self, canary: Canary | None) -> None:
+        """Look for what `canary` planted; None looks for nothing."""
+        self._canary = canary
+        self._rest = ""
+        self.seen = ""
+        """Where it showed up; empty while it has not."""
+
+    def hear(self, text: str) -> None:
+        """Take the next piece; what is searched for may lie across two."""
+        if self._canary is None or self.seen:
+            return
+        text = self._rest + text
+        longest = max(map(len, (self._canary.marker, *self._canary.paths)))
+        self._rest = text[-longest:]
+        if found := self._canary.found(text):
+            self.seen = f"{found}, in what it printed"
 
 
 def _texts(reply: Reply) -> Iterator[tuple[str, str]]:
