@@ -253,7 +253,9 @@ def fold(progress: Progress, event: Event) -> Progress:
         case BatchesChanged():
             return replace(progress, batches=event.batches)
         case RoundEnded():
-            return replace(progress, ended=event, flights=MappingProxyType({}), in_flight_usd=Decimal(0))
+            return replace(
+                progress, ended=event, flights=MappingProxyType({}), batches=(), holds=(), in_flight_usd=Decimal(0)
+            )
         case _ as never:
             assert_never(never)
 

@@ -80,7 +80,8 @@ class Prepared:
     @property
     def waits_in_line(self) -> bool:
         """True when calls are sent side by side to a server on this machine, whose seconds then hold its queue."""
-        return not self.round.serial and any(endpoint.local for endpoint in self._parts.means.endpoints.values())
+        side_by_side = not self.round.serial and not self.round.batch
+        return side_by_side and any(endpoint.local for endpoint in self._parts.means.endpoints.values())
 
     @property
     def notes(self) -> tuple[str, ...]:
