@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import subprocess
 import sys
@@ -49,9 +50,7 @@ def test_the_version_is_said(capsys: pytest.CaptureFixture[str]) -> None:
 def test_help_names_every_command_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     shown = capsys.readouterr().out
-    for command in COMMANDS:
-        assert f"    {command} " in shown
-    assert "    logs " not in shown
+    assert re.findall(r"^    (\S+)", shown, re.MULTILINE) == list(COMMANDS)
 
 
 @pytest.mark.parametrize("argv", [[], ["--"], ["."]])
