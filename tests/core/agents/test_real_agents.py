@@ -10,11 +10,11 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import agent_kit as kit
 import pytest
 from mock_gemini import serve_gemini
 from mock_responses import serve_responses
 
+import agent_kit as kit
 from mock_server import Answer, Failure, MockServer
 from resit.core.agents import process
 from resit.core.agents.command_client import CommandClient, Ground
@@ -197,3 +197,57 @@ async def test_gemini_reads_its_file_and_answers() -> None:
     assert answer.agent is not None
     assert [step.tool for step in answer.agent.steps if step.kind == "tool"] == ["read_file"]
     assert "hi 12" in str(server.asked[1])
+
+
+@installed("claude")
+@pytest.mark.parametrize("isolation", kit.LEVELS)
+async def test_claude_code_edits_and_runs_commands_in_its_copy_of_a_workspace(
+    server: MockServer, isolation: Isolation, tmp_path: Path
+) -> None:
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    (workspace / "sum.py").write_text("print(1 - 1)\n")
+    server.next(
+        Answer(tool=("Read", {"file_path": "sum.py"})),
+        Answer(tool=("Edit", {"file_path": "sum.py", "old_string": "1 - 1", "new_string": "1 + 1"})),
+        Answer(tool=("Bash", {"command": "cat sum.py; touch made; ls", "description": "Look"})),
+        Answer("Done."),
+    )
+    file = ModelsFile.model_validate({"models": {CLAUDE: {"base_url": server.url}}})
+    asking = CommandClient(
+        file, Ground(isolation=isolation), environ={**os.environ, "ANTHROPIC_API_KEY": KEY, "OTHER_KEY": KEY}
+    )
+    request = Request(
+        "command", CLAUDE, "Mend it.", None, 100, "low", "default", "command:claude-code", workspace=workspace
+    )
+    async with asyncio.timeout(SLOW):
+        answer = await asking.ask(request)
+    assert isinstance(answer, Reply)
+    assert answer.agent is not None
+    assert answer.agent.denied == ()
+    seen = [step.text for step in answer.agent.steps if step.kind == "result"]
+    assert "print(1 + 1)" in seen[2]
+    assert "made" in seen[2]
+    # It was a copy.
+    assert (workspace / "sum.py").read_text() == "print(1 - 1)\n"
+    assert not (workspace / "made").exists()
+
+
+@installed("codex")
+@pytest.mark.parametrize("isolation", kit.LEVELS)
+async def test_codex_changes_files_in_its_copy_of_a_workspace(isolation: Isolation, tmp_path: Path) -> None:
+    workspace = tmp_path / "work"
+    workspace.mkdir()
+    (workspace / "a.txt").write_text("before\n")
+    with serve_responses("$ echo after > a.txt; cat a.txt", "Done.") as server:
+        file = ModelsFile.model_validate({"models": {"codex/gpt-6-sol": {"base_url": server.url}}})
+        asking = CommandClient(file, Ground(isolation=isolation), environ={**os.environ, "OPENAI_API_KEY": KEY})
+        request = Request(
+            "command", "codex/gpt-6-sol", "Mend it.", None, 100, None, "default", "command:codex", workspace=workspace
+        )
+        async with asyncio.timeout(SLOW):
+            answer = await asking.ask(request)
+    assert isinstance(answer, Reply)
+    assert answer.agent is not None
+    assert "after" in next(step.text for step in answer.agent.steps if step.kind == "result")
+    assert (workspace / "a.txt").read_text() == "before\n"
