@@ -69,7 +69,7 @@ def _question_lines(suite: Suite) -> list[Content]:
 
     cells = [("id", "kind", "accepts", "rule", "traps")]
     for question in suite.asked[:_SHOWN_QUESTIONS]:
-        accepts = question.accept[0] if question.accept else "" if question.checks else "-"
+        accepts = question.accept[0] if question.accept else "" if question.checks or question.verify else "-"
         more = f" +{len(question.accept) - 1}" if len(question.accept) > 1 else ""
         traps = str(len(question.traps)) if question.traps else ""
         cells.append((question.id, question.kind, one_line(accepts, 16) + more, decides(question), traps))

@@ -17,8 +17,9 @@ def rule_name(rule: Rule) -> str:
 
 def suite_rule(suite: Suite) -> str:
     """What decides in this suite, in a sentence: its rule, how many questions differ, and the second rule."""
+    tested = sum(1 for question in suite.asked if question.verify is not None)
     checked = sum(1 for question in suite.asked if question.checks)
-    ruled = [question for question in suite.asked if not question.checks]
+    ruled = [q for q in suite.asked if not q.checks and (q.accept or q.verify is None)]
     parts: list[str] = []
     if ruled:
         rule, most = Counter(question.rule for question in ruled).most_common(1)[0]
@@ -28,6 +29,8 @@ def suite_rule(suite: Suite) -> str:
             parts.append(f"{len(ruled) - most} of {len(ruled)} questions have a rule of their own.")
     if checked:
         parts.append(f"{_questions(checked)} scored by the share of named checks that pass.")
+    if tested:
+        parts.append(f"{_questions(tested)} scored by the share of tests that pass in the agent's workspace.")
     seconds = dict.fromkeys(rule_name(q.second_rule) for q in ruled if q.second_rule is not None)
     if seconds:
         parts.append(f"Beside it, never instead of it: {' or '.join(seconds)}.")
@@ -55,4 +58,6 @@ def suite_counts(suite: Suite) -> str:
 
 def decides(question: Question) -> str:
     """What decides on a question, in a word or two."""
-    return count(len(question.checks), "check") if question.checks else rule_name(question.rule)
+    if question.checks:
+        return count(len(question.checks), "check")
+    return rule_name(question.rule) if question.accept or question.verify is None else "tests"
