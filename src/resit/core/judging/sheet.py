@@ -257,8 +257,11 @@ def _said(row: Row) -> str:
 
 
 def _why(found: OpenedRound, question: Question, planned: PlannedSetting, row: Row) -> str:
-    """The grader's sentence. A fair answer is graded from its row; for anything else the record says what came."""
-    if row.outcome in FAIR and row.reply is not None:
+    """The grader's sentence. A fair answer is graded from its row; for anything else the record says what came.
+
+    What an agent did is more than its words, and only the record has it.
+    """
+    if row.outcome in FAIR and row.reply is not None and not question.verify_digest:
         return grade_text(question, row.reply).why
     record = found.store.read(run_key(question.id, planned.setting, row.run))
     if record is None:
