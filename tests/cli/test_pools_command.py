@@ -61,13 +61,13 @@ def test_pools_are_shown_with_tokens_beside_and_also_under_spend(
     run(suite)
     found = as_json(capsys, "pools")["pools"]
     assert [(p["pool"], p["used"], p["calls"], p["used_up"]) for p in found] == [
-        ("max", "2", 2, False),
+        ("max", "2", 2, True),
         ("plan", None, 0, False),
     ]
     assert found[0]["tokens"] > 0
     assert main(["spend"]) == 0
     out = capsys.readouterr().out
-    assert "2 runs" in out
+    assert "used up until" in out
     assert "3 runs in 5 hours" in out
 
 

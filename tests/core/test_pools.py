@@ -121,7 +121,7 @@ def test_calls_of_all_rounds_in_the_window_count_and_refused_or_older_ones_do_no
 def test_use_that_nobody_knows_is_said_and_not_made_up() -> None:
     calls = [call(10), call(5, ended="dropped", usage=None, cost_usd=None)]
     use = pool_use("max", pool(tokens=1000), calls, NOW, ())
-    assert (use.used, use.at_least) == (150, True)
+    assert (use.used, use.at_least) == (Decimal(150), True)
     nothing = pool_use("max", pool(), calls, NOW, ())
     assert (nothing.used, nothing.used_up, nothing.tokens) == (None, False, 150)
 

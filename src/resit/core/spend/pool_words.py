@@ -29,14 +29,15 @@ def limit_said(entry: PoolEntry) -> str:
 
 
 def used_said(use: PoolUse) -> str:
-    """What is used: `at least 40 runs`, `43% (12:03 UTC, by hand)`, `unknown`."""
+    """What is used: `at least 40`, `43% (12:03 UTC, by hand)`, `unknown`."""
     reading = use.reading
     read = f"{reading.at:%d %b %H:%M} UTC, {_BY[reading.by]}" if reading is not None else ""
     if use.used is None:
         return "unknown"
     if use.entry.unit == "percent":
         return f"{amount_said(use.entry, use.used)} ({read})"
-    said = f"{'at least ' if use.at_least else ''}{amount_said(use.entry, use.used)}"
+    least = "at least " if use.at_least else ""
+    said = f"{least}{f'${use.used:.2f}' if use.entry.unit == 'usd' else f'{int(use.used):,}'}"
     return said if reading is None else f"{said}, {reading.used_percent.normalize():f}% ({read})"
 
 

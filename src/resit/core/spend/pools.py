@@ -119,8 +119,14 @@ class PoolUse:
     @property
     def used_up(self) -> bool:
         """True at or below the reserve: no job starts."""
-        counted = self.used is not None and self.used >= self.entry.stop_line
-        return counted or _at_reserve(self.reading, self.entry)
+        if self.used is not None and self.used + least(self.entry) > self.entry.stop_line:
+            return True
+        return (self.used is not None and self.used >= self.entry.stop_line) or _at_reserve(self.reading, self.entry)
+
+
+def least(entry: PoolEntry) -> Decimal:
+    """The least that a call uses of a pool."""
+    return Decimal(entry.unit == "runs")
 
 
 def _at_reserve(reading: Reading | None, entry: PoolEntry) -> bool:
@@ -181,7 +187,8 @@ def _with_end(use: PoolUse, inside: Sequence[LedgerEntry], now: datetime) -> Poo
     entry = use.entry
     free = next_reset(entry, now)
     if free is None and entry.unit != "percent" and not _at_reserve(use.reading, entry):
-        free = free_after(entry, [(call.at, amount(call, entry.unit) or Decimal(0)) for call in inside], Decimal(0))
+        used = [(call.at, amount(call, entry.unit) or Decimal(0)) for call in inside]
+        free = free_after(entry, used, least(entry))
     elif free is None and use.reading is not None and not entry.command:
         # Nobody knows sooner: by then nothing of what was read is in the window any more.
         free = use.reading.at + LENGTH[entry.window]
