@@ -1,6 +1,6 @@
 """The screens in a real pseudo-terminal of 120 by 40: first paint, a big grid, and a round at 1,000 replies a second.
 
-    python tests/bench/bench_screens.py [paint] [grid] [runs] [live]
+    python tests/bench/bench_screens.py [paint] [grid] [runs] [live] [follow]
 
 A bare Textual app with one label is measured in the same run, in turns, and each figure stands beside its share of
 the bound and, where that says more, of the bare app's own. Wall times are from the key written to the last byte drawn;
@@ -172,6 +172,33 @@ def bench_live(folder: Path) -> None:
     tell_growth(memory)
 
 
+def bench_follow(folder: Path) -> None:
+    """The results of that round while it runs: first and last row in turns, each a whole new picture."""
+    print(f"Results during {PER_S:,} replies a second for {LIVE_S} s, 1,000 questions x 30 settings")
+    base = bare_keys(folder)
+    told = folder / "told-following.json"
+    terminal = Terminal([APPS, "follow", str(PER_S), str(LIVE_S), str(told)], folder, PACE)
+    took: list[float] = []
+    try:
+        terminal.until("question-0")
+        begun, cpu = time.perf_counter(), terminal.cpu_s()
+        while time.perf_counter() - begun < LIVE_S - 1:
+            terminal.listen(0.08 + len(took) % 7 / 100)
+            down = len(took) % 2 == 0
+            at = terminal.send(END if down else HOME)
+            took.append(terminal.until("question-999" if down else "question-0", at))
+        share = (terminal.cpu_s() - cpu) / (time.perf_counter() - begun)
+        while not told.exists():
+            terminal.listen(0.2)
+    finally:
+        terminal.close()
+    found = json.loads(told.read_text(encoding="utf-8"))
+    print(f"  keys   {spread(took)}   ({len(took)} keys), CPU {share:.0%}")
+    print(f"  bare   {spread(base.wall)}")
+    held("key to painted frame, p95", p95(took), 0.060, "s")
+    print(f"  replies {found['sent']:,} sent, {found['shown']:,} shown")
+
+
 def tell_growth(memory: Sequence[tuple[float, float]]) -> None:
     """What the program grew by, beside what its rows weigh: they are the round, and are meant to stay."""
     early = next(mb for ran, mb in memory if ran > LIVE_S / 6)
@@ -185,7 +212,7 @@ def tell_growth(memory: Sequence[tuple[float, float]]) -> None:
 
 
 def main() -> None:
-    wanted = sys.argv[1:] or ["paint", "grid", "runs", "live"]
+    wanted = sys.argv[1:] or ["paint", "grid", "runs", "live", "follow"]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if "paint" in wanted:
@@ -196,6 +223,8 @@ def main() -> None:
             bench_results(folder, 1000, 25, 4, runs=True)
         if "live" in wanted:
             bench_live(folder)
+        if "follow" in wanted:
+            bench_follow(folder)
 
 
 if __name__ == "__main__":

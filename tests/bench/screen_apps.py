@@ -1,6 +1,7 @@
 """The programs that `bench_screens.py` measures in a terminal.
 
-python tests/bench/screen_apps.py bare | results QUESTIONS SETTINGS REPEATS | live PER_S SECONDS | rows COUNT
+python tests/bench/screen_apps.py bare | results QUESTIONS SETTINGS REPEATS | live PER_S SECONDS TOLD
+                                  | follow PER_S SECONDS TOLD | rows COUNT
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -23,9 +24,10 @@ from textual.widgets import Label
 
 if TYPE_CHECKING:
     from resit.core.records import Row, RunRecord, Setting
-    from resit.core.rounds.events import RoundEnded, RunKept
+    from resit.core.rounds.events import RoundEnded
     from resit.core.suite import Suite
     from resit.tui.app import ResitApp
+    from resit.tui.round_view import RoundView
     from resit.tui.session import Session
 
 READY = "ready to begin"
@@ -63,34 +65,17 @@ def made_up_rows(suite: Suite, settings: list[Setting], repeats: int) -> Iterato
                 yield make_row(question, record), record
 
 
-def open_results(folder: Path, questions: int, settings: int, repeats: int) -> ResitApp:
-    """An app that opens a round of so many runs at the first key. Of its runs one is on disk, and read for all."""
+def big_view(
+    folder: Path, questions: int, settings: int, repeats: int
+) -> tuple[RoundView, list[tuple[Row, RunRecord]]]:
+    """A round without a run yet, and all its runs. Of these one is on disk, and read for all."""
     from big_round import ENDPOINT, NOW
 
     from resit.core.records import Setting
-    from resit.core.rounds.events import RunKept
     from resit.core.rounds.plan import PlannedSetting, RoundPlan
     from resit.core.rounds.store import RoundStore
     from resit.core.suite import Question, Suite
-    from resit.tui.app import ResitApp
     from resit.tui.round_view import RoundView
-    from resit.tui.screens.base import ResitScreen
-    from resit.tui.widgets.plain import PlainStatic
-
-    class OneFileStore(RoundStore):
-        """Every run is the first one's file, under its own name."""
-
-        def read(self, key: str) -> RunRecord | None:
-            found = super().read(first)
-            assert found is not None
-            return found
-
-    class Ready(ResitScreen):
-        def compose_body(self) -> ComposeResult:
-            yield PlainStatic(READY)
-
-        def on_key(self) -> None:
-            self.resit.open("results", view)
 
     asked = tuple(
         Question(id=f"question-{n}", kind=f"kind-{n % 5}", prompt=f"What is {n} + {n}? " * 5, accept=(str(2 * n),))
@@ -103,30 +88,66 @@ def open_results(folder: Path, questions: int, settings: int, repeats: int) -> R
         rule_set_at=NOW, created_at=NOW, repeats=repeats, first_repeats=repeats,
         settings=tuple(PlannedSetting(setting=setting, endpoint=ENDPOINT) for setting in of),
     )  # fmt: skip
+    rows = list(made_up_rows(suite, of, repeats))
+    first = rows[0][1]
+
+    class OneFileStore(RoundStore):
+        """Every run is the first one's file, under its own name."""
+
+        def read(self, key: str) -> RunRecord | None:
+            found = super().read(first.key)
+            assert found is not None
+            return found
+
     view = RoundView(OneFileStore(RoundStore.create(folder, plan, suite).path), suite)
-    first = ""
-    kept: list[RunKept] = []
-    for row, record in made_up_rows(suite, of, repeats):
-        if not first:
-            first = record.key
-            view.store.put(record)
-        # A record in each event would be a cost of the bench: rows are all that a view keeps.
-        kept.append(RunKept(NOW, record if len(kept) == 0 else kept[0].record, row))
-    view.take(kept)
+    view.store.put(first)
+    return view, rows
+
+
+def open_results(folder: Path, questions: int, settings: int, repeats: int) -> ResitApp:
+    """An app that opens a round of so many runs at the first key."""
+    from big_round import NOW
+
+    from resit.core.rounds.events import RunKept
+    from resit.tui.app import ResitApp
+    from resit.tui.screens.base import ResitScreen
+    from resit.tui.widgets.plain import PlainStatic
+
+    view, rows = big_view(folder, questions, settings, repeats)
+
+    class Ready(ResitScreen):
+        def compose_body(self) -> ComposeResult:
+            yield PlainStatic(READY)
+
+        def on_key(self) -> None:
+            self.resit.open("results", view)
+
+    # A record in each event would be a cost of the bench: rows are all that a view keeps.
+    view.take([RunKept(NOW, rows[0][1], row) for row, _ in rows])
+    del rows
     return ResitApp(first=Ready())
 
 
 class Producer:
     """A runner that keeps `per_s` replies a second and calls nobody."""
 
-    def __init__(self, session: Session, rows: list[tuple[Row, RunRecord]], per_s: int, told: Path) -> None:
+    def __init__(
+        self,
+        session: Session,
+        rows: list[tuple[Row, RunRecord]],
+        per_s: int,
+        told: Path,
+        shown: Callable[[], int] | None = None,
+    ) -> None:
+        """Tell `told` at the end how many were sent, and what `shown` says, or how many the picture holds."""
         self._session, self._rows, self._per_s, self._told = session, rows, per_s, told
+        self._shown = shown or self._in_picture
         self.sent = 0
 
     async def run(self) -> RoundEnded:
         from resit.core.rounds.events import RoundEnded, RoundStarted
 
-        settings = tuple({record.setting.label: record.setting for _, record in self._rows[:500]}.values())
+        settings = tuple({record.setting.label: record.setting for _, record in self._rows[::7]}.values())
         each = tuple((setting, len(self._rows)) for setting in settings)
         emit = self._session.emit
         emit(RoundStarted(datetime.now(UTC), len(self._rows), 0, (), "r1", each, cap_usd=Decimal(50)))
@@ -138,11 +159,13 @@ class Producer:
             await asyncio.sleep(0.005)
         ended = RoundEnded(datetime.now(UTC), "done", "all asked", 0)
         emit(ended)
-        await asyncio.sleep(1.0)
-        progress = self._session.progress
-        told = {"sent": self.sent, "shown": len(progress.rows) if progress else 0}
-        self._told.write_text(json.dumps(told), encoding="utf-8")
+        await asyncio.sleep(3.0)
+        self._told.write_text(json.dumps({"sent": self.sent, "shown": self._shown()}), encoding="utf-8")
         return ended
+
+    def _in_picture(self) -> int:
+        progress = self._session.progress
+        return len(progress.rows) if progress else 0
 
     def _keep(self) -> None:
         from resit.core.rounds.events import AttemptSent, RunKept, Spent
@@ -183,6 +206,27 @@ def open_live(per_s: int, seconds: int, told: Path) -> ResitApp:
     return ResitApp(first=Running())
 
 
+def open_following(per_s: int, seconds: int, told: Path, folder: Path) -> ResitApp:
+    """An app that shows the results of a round of 1,000 questions x 30 settings while so many replies a second come."""
+    from random import Random
+
+    from resit.tui.app import ResitApp
+    from resit.tui.screens.results import ResultsScreen
+    from resit.tui.starting import Begun
+
+    view, rows = big_view(folder, 1000, 30, 1)
+    # As a round asks them: not setting by setting.
+    Random(1).shuffle(rows)
+
+    class Following(ResultsScreen):
+        def on_mount(self) -> None:
+            of = rows[: per_s * seconds]
+            producer = Producer(self.resit.session, of, per_s, told, lambda: len(view.keys))
+            self.resit.start_round(Begun(producer), view.suite, view.store.path)
+
+    return ResitApp(first=Following(view))
+
+
 def hold_rows(count: int) -> None:
     """Say what so many rows weigh without any screen: kB before and after."""
     from resit.core.records import Setting
@@ -210,6 +254,9 @@ def main() -> None:
         with tempfile.TemporaryDirectory() as name:
             questions, settings, repeats = map(int, args)
             open_results(Path(name), questions, settings, repeats).run()
+    elif what == "follow":
+        with tempfile.TemporaryDirectory() as name:
+            open_following(int(args[0]), int(args[1]), Path(args[2]), Path(name)).run()
     elif what == "live":
         open_live(int(args[0]), int(args[1]), Path(args[2])).run()
     else:

@@ -42,6 +42,7 @@ _SCREENS = {
     "live": ("resit.tui.screens.live", "LiveScreen"),
     "results": ("resit.tui.screens.results", "ResultsScreen"),
     "miss": ("resit.tui.screens.miss", "MissScreen"),
+    "logs": ("resit.tui.screens.logs", "LogsScreen"),
 }
 """Screens by name; each is imported when it is first opened, so that the first paint waits for one only."""
 
@@ -223,6 +224,11 @@ class ResitApp(App[int]):
             self.say("No round runs.")
         elif getattr(self.screen, "GROUP", "") != "live":
             self.open("live")
+
+    def action_logs(self) -> None:
+        """To the person's own logs."""
+        if getattr(self.screen, "GROUP", "") != "logs":
+            self.open("logs")
 
     def action_help(self) -> None:
         """The keys of the screen on top."""

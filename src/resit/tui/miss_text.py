@@ -18,7 +18,7 @@ from resit.tui.widgets.text_view import Part
 if TYPE_CHECKING:
     from resit.core.scoring.grade import Grade
     from resit.core.scoring.judged import Judged
-    from resit.tui.round_view import Miss
+    from resit.tui.miss import Miss
 
 _LABEL_WIDTH = 10
 _PROMPT_CHARS, _REPLY_CHARS, _OTHER_CHARS = 360, 900, 60

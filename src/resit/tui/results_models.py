@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
@@ -32,18 +32,26 @@ def _scored(score: float | None, text: str) -> Shown:
 class QuestionsModel:
     """A row a question; a column a setting, holding the lowest of its runs."""
 
-    def __init__(self, view: RoundView) -> None:
-        """Take the grid as it is now."""
+    def __init__(self, view: RoundView, before: object = None) -> None:
+        """Take the grid as it is now.
+
+        Args:
+            view: The round.
+            before: The model that was shown until now; what is the same is taken from it.
+        """
         self._view = view
         self._questions = view.questions
         self._grid = view.grid
         self._labels = list(view.settings)
         self._out = frozenset(view.evidence.questions_out)
         self._rows_out = _rows_out(view)
-        self._cells = {place: _cell_shown(cell) for place, cell in self._grid.cells.items()}
-        self._cells |= {place: _with_left_out(self._cells.get(place), rows) for place, rows in self._rows_out.items()}
         names = _names(self._labels)
-        widths = self._setting_widths(names)
+        like = before if isinstance(before, QuestionsModel) and before._shows_as(self) else None
+        known = like._grid.cells if like else {}
+        fresh = {place: _cell_shown(cell) for place, cell in self._grid.cells.items() if known.get(place) is not cell}
+        fresh |= {place: _with_left_out(fresh.get(place), rows) for place, rows in self._rows_out.items()}
+        self._cells: Mapping[tuple[str, str], Shown] = {**like._cells, **fresh} if like else fresh
+        self._widths = widths = self._setting_widths(names, fresh, like)
         self.columns: Sequence[Column] = (
             Column("question", "question", _wide([q.id for q in self._questions], 12, 22)),
             Column("kind", "kind", _wide([q.kind for q in self._questions], 4, 12)),
@@ -86,10 +94,19 @@ class QuestionsModel:
     def _accepts(question: Question) -> str:
         return " | ".join(question.accept) or figures.count(len(question.checks), "check")
 
-    def _setting_widths(self, names: Sequence[str]) -> dict[str, int]:
-        """Of each column, in one pass over the cells."""
+    def _shows_as(self, other: QuestionsModel) -> bool:
+        """Whether all cells of this model are shown as `other` would show them."""
+        same = self._labels == other._labels and self._grid.cells.keys() <= other._grid.cells.keys()
+        return same and not (self._rows_out or other._rows_out)
+
+    def _setting_widths(
+        self, names: Sequence[str], fresh: Mapping[tuple[str, str], Shown], like: QuestionsModel | None
+    ) -> dict[str, int]:
+        """Of each column, in one pass over the cells that are new; no column becomes narrower under the reader."""
         widths = {label: max(13, cell_len(name)) for label, name in zip(self._labels, names, strict=True)}
-        for (_, label), shown in self._cells.items():
+        if like is not None:
+            widths = dict(like._widths)
+        for (_, label), shown in fresh.items():
             # Marks, digits and brackets: each is one cell wide.
             widths[label] = max(widths[label], len(shown.text))
         return {label: min(width, 24) for label, width in widths.items()}

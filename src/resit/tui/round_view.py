@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, insort
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +12,7 @@ from resit.core.edits import EditStore
 from resit.core.errors import EditError, ResitError, RoundError
 from resit.core.judging.evidence import Evidence, reweigh, weigh
 from resit.core.judging.review_queue import State, count_states, grader_said, left_to_read, state_of
-from resit.core.records import Row, RunRecord, Setting, VerdictWord, run_key
+from resit.core.records import Row, Setting, VerdictWord, run_key
 from resit.core.rounds.former import FormerGrade, read_former
 from resit.core.rounds.graded import GradedRound
 from resit.core.rounds.lost import lost_calls
@@ -22,44 +21,18 @@ from resit.core.rounds.regrade import Flip, Preview, compare, graded_by, preview
 from resit.core.rounds.reviews import Review, read_reviews, set_review, standing
 from resit.core.rounds.shelf import present_suite, rounds_of
 from resit.core.rounds.store import RoundStore
-from resit.core.scoring.grade import Grade, counted, grade
+from resit.core.scoring.grade import counted, grade
 from resit.core.scoring.grid import Grid, make_row
 from resit.core.scoring.misses import failed_names, grader_suspects
 from resit.core.suite import Edit, Question, Suite
 from resit.core.suite_file import edit_faults, edits_file, load_suite
 from resit.tui.figures import count
 from resit.tui.filters import below_full
+from resit.tui.miss import Miss
+from resit.tui.running_sums import RunningSums
 
 if TYPE_CHECKING:
     from resit.core.rounds.events import RunKept
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """All that a pane shows of one run."""
-
-    key: str
-    question: Question
-    row: Row
-    record: RunRecord | None
-    """None when the file cannot be read."""
-    grade: Grade | None
-    siblings: tuple[Row, ...]
-    """Every run of the question, all settings, this one among them."""
-    review: Review | None
-    suspect: str
-    """Why the grader should be looked at first; else empty."""
-    number: int | None
-    """Place among the misses, from 1."""
-    of: int
-    state: State = "graded"
-    """How far it has come on its way to being reviewed."""
-    former: tuple[FormerGrade, ...] = ()
-    """Grades that it had under earlier rules, oldest first."""
-    edited_at: tuple[datetime, ...] = ()
-    """When the rule of its question was edited."""
-    problem: str = ""
-    """Why the file cannot be read."""
 
 
 class RoundView:
@@ -86,6 +59,7 @@ class RoundView:
         self._order: list[str] = []
         self._rows: dict[str, Row] = {}
         self._evidence: Evidence | None = None
+        self._sums = RunningSums()
         self._misses: list[str] | None = None
         self._open: list[str] | None = None
         self._former: Mapping[str, tuple[FormerGrade, ...]] = {}
@@ -124,31 +98,59 @@ class RoundView:
         """Lay runs of a running round over what is known; the order stays that of the suite."""
         # Models of the grid hold the list as it was: they must not see it change under them.
         self._order = list(self._order)
+        touched: set[tuple[str, str]] = set()
         for event in kept:
             row = event.row
             if row.setting not in self.settings or row.question not in self.suite.by_id:
                 continue
-            question, review = self.suite.by_id[row.question], self.reviews.get(event.record.key)
-            if question.rule_digest != self.asked.by_id[row.question].rule_digest or review is not None:
+            now, review = self.suite.by_id[row.question], self.reviews.get(event.record.key)
+            if now.rule_digest != self.asked.by_id[row.question].rule_digest or review is not None:
                 # The runner grades by the rules and verdicts it began with; what was said meanwhile counts here.
-                asked = self._asked_digest(question, row.setting)
+                asked = self._asked_digest(now, row.setting)
                 attempt = counted(event.record, asked)
-                row = make_row(question, event.record, standing(review, attempt.at if attempt else None), asked=asked)
+                row = make_row(now, event.record, standing(review, attempt.at if attempt else None), asked=asked)
             key = self._key(row)
             if key not in self._rows:
-                insort(self._order, key, key=lambda other: self._rank(self._rows.get(other, row)))
+                at = bisect_left(self._ranks, self._rank(row))
+                self._ranks.insert(at, self._rank(row))
+                self._order.insert(at, key)
+                self._of_question.setdefault(row.question, []).append(key)
             self._rows[key] = row
-        self._renew()
+            touched.add((row.question, row.setting))
+        self._renew_places()
+        for question in {place[0] for place in touched}:
+            self._of_question[question].sort(key=self._places.__getitem__)
+        if self._evidence is not None:
+            self._evidence = self._sums.lay(self._evidence, {place: self._runs(*place) for place in touched})
+
+    def _runs(self, question: str, label: str) -> list[Row]:
+        rows = (self._rows[key] for key in self.of_question(question))
+        return [row for row in rows if row.setting == label]
+
+    def sum_up(self, seconds: float) -> None:
+        """Bring sums up to what was taken, for about so long."""
+        self._evidence = self._sums.sum_up(self.evidence, seconds)
+
+    @property
+    def sums_due(self) -> bool:
+        """Whether a sum is older than what was taken."""
+        return self._sums.due
 
     def _rank(self, row: Row) -> tuple[int, int, int]:
         return self._question_at[row.question], self._label_at[row.setting], row.run
 
     def _renew(self) -> None:
-        self._evidence = self._misses = self._open = None
-        self._places = {key: at for at, key in enumerate(self._order)}
+        self._evidence = None
+        self._sums.forget()
+        self._ranks = [self._rank(row) for row in self._rows.values()]
+        self._renew_places()
         self._of_question: dict[str, list[str]] = {}
         for key in self._order:
             self._of_question.setdefault(self._rows[key].question, []).append(key)
+
+    def _renew_places(self) -> None:
+        self._misses = self._open = None
+        self._places = {key: at for at, key in enumerate(self._order)}
 
     def _read_suite(self) -> Suite | None:
         found, self.suite_problem = present_suite(self.plan)

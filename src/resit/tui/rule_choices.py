@@ -27,7 +27,7 @@ from resit.core.scoring.normalise import answer_part
 
 if TYPE_CHECKING:
     from resit.core.suite import Question
-    from resit.tui.round_view import Miss
+    from resit.tui.miss import Miss
 
 _NUMBER = re.compile(r"[^\d]*\d[\d.,' ]*[^\d]*")
 

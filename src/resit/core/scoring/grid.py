@@ -293,7 +293,7 @@ def build_grid(
             highest = max(highest, row.run)
     cells = {place: make_cell(runs) for place, runs in places.items() if runs}
     grid = Grid(cells, {}, tuple(questions), tuple(settings), repeats or highest, max_tokens)
-    return _summed(grid, settings)
+    return sum_up(grid, [setting.label for setting in settings])
 
 
 def update_grid(grid: Grid, question: str, rows: Iterable[Row]) -> Grid:
@@ -304,23 +304,36 @@ def update_grid(grid: Grid, question: str, rows: Iterable[Row]) -> Grid:
         question: The id of the question that was graded again or answered.
         rows: All its runs, in every setting.
     """
-    fresh: dict[str, list[Row]] = {setting.label: [] for setting in grid.settings}
+    fresh: dict[tuple[str, str], list[Row]] = {(question, setting.label): [] for setting in grid.settings}
     for row in rows:
-        if row.question == question and row.setting in fresh:
-            fresh[row.setting].append(row)
+        if (row.question, row.setting) in fresh:
+            fresh[row.question, row.setting].append(row)
+    found, touched = lay_over(grid, fresh)
+    return sum_up(found, touched) if touched else grid
+
+
+def lay_over(grid: Grid, runs: Mapping[tuple[str, str], Sequence[Row]]) -> tuple[Grid, list[str]]:
+    """The grid with other cells in some places, and the settings whose sums are to be made again.
+
+    Args:
+        grid: As it was.
+        runs: All runs of each of these places, by question id and setting label.
+    """
     cells = dict(grid.cells)
-    touched = []
-    for setting in grid.settings:
-        place = (question, setting.label)
-        before, runs = cells.get(place), fresh[setting.label]
-        if (before.runs if before else ()) == tuple(sorted(runs, key=lambda row: row.run)):
-            continue
-        touched.append(setting)
-        if runs:
-            cells[place] = make_cell(runs)
-        else:
-            del cells[place]
-    return _summed(replace(grid, cells=_in_order(cells, grid)), touched) if touched else grid
+    touched = dict.fromkeys(place[1] for place, of in runs.items() if _lay(cells, place, of))
+    return (replace(grid, cells=_in_order(cells, grid)), list(touched)) if touched else (grid, [])
+
+
+def _lay(cells: dict[tuple[str, str], Cell], place: tuple[str, str], runs: Sequence[Row]) -> bool:
+    """Put these runs in their place; whether that changes anything."""
+    before = cells.get(place)
+    if (before.runs if before else ()) == tuple(sorted(runs, key=lambda row: row.run)):
+        return False
+    if runs:
+        cells[place] = make_cell(runs)
+    else:
+        del cells[place]
+    return True
 
 
 def _in_order(cells: Mapping[tuple[str, str], Cell], grid: Grid) -> Mapping[tuple[str, str], Cell]:
@@ -331,10 +344,10 @@ def _in_order(cells: Mapping[tuple[str, str], Cell], grid: Grid) -> Mapping[tupl
     return {place: cells[place] for place in places if place in cells}
 
 
-def _summed(grid: Grid, settings: Iterable[Setting]) -> Grid:
+def sum_up(grid: Grid, labels: Iterable[str]) -> Grid:
     """The grid with the sums of these settings made again."""
-    fresh = {setting.label: summarise(grid, setting) for setting in settings}
-    kept = {**grid.summaries, **fresh}
+    by_label = {setting.label: setting for setting in grid.settings}
+    kept = {**grid.summaries, **{label: summarise(grid, by_label[label]) for label in labels}}
     return replace(grid, summaries={setting.label: kept[setting.label] for setting in grid.settings})
 
 

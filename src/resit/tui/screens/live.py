@@ -104,6 +104,11 @@ class LiveScreen(ResitScreen):
     def _moved_on(self, message: ProgressChanged) -> None:
         self._take(message.progress)
         self.query_one(StreamPane).take(message.progress, message.streamed, self._now())
+        if self.is_current:
+            self._draw()
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen, while which nothing was drawn."""
         self._draw()
 
     @on(RoundOver)

@@ -28,11 +28,20 @@ from resit.tui.widgets.plain import LineInput, PlainStatic
 from resit.tui.widgets.table import ResultsGrid
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from resit.core.rounds.events import RunKept
     from resit.core.suite import Suite
 
 Shape = Literal["questions", "runs"]
 LIVE_S = 0.5
 """How often the grid follows a running round: the eye cannot read faster, and a cell is all of a question's runs."""
+STEP_S = 0.1
+"""How often a part of that is done."""
+BUSY_S = 0.01
+"""Nothing more is begun after so long at a time, so that a key need not wait for all of it."""
+PATIENCE = 15
+"""A large grid follows no sooner than so many times what it took the last time: most keys shall not meet it."""
 
 
 class ResultsScreen(RoundActions):
@@ -59,7 +68,9 @@ class ResultsScreen(RoundActions):
         self._misses_only = False
         self._filter = ""
         self._models: QuestionsModel | RunsModel | None = None
-        self._shown_at = 0.0
+        self._kept: list[RunKept] = []
+        self._todo: list[Callable[[], None]] = []
+        self._next_at = self._took = 0.0
         self._stale = self._behind = self._left = False
         self._followed = 0
 
@@ -96,7 +107,7 @@ class ResultsScreen(RoundActions):
         else:
             self._show_pane()
         self.query_one(ResultsGrid).focus()
-        self.set_interval(LIVE_S, self._follow)
+        self.set_interval(STEP_S, self._follow)
 
     def on_screen_resume(self) -> None:
         """Back from a full-screen miss, where a verdict or edit may have been made."""
@@ -110,6 +121,7 @@ class ResultsScreen(RoundActions):
 
     def renew(self) -> None:
         """Grades, verdicts or rules are others."""
+        self._catch_up()
         self._rebuild()
         self._show_pane()
 
@@ -123,7 +135,7 @@ class ResultsScreen(RoundActions):
         if not self._is_running_round():
             return
         if event.kept:
-            self._view.take(event.kept)
+            self._kept += event.kept
             self._stale = True
         elif len(event.progress.rows) != self._followed:
             # Another process runs the round: its results are on disk, and only there.
@@ -135,24 +147,52 @@ class ResultsScreen(RoundActions):
         return path is not None and path.resolve() == self._view.store.path.resolve()
 
     def _follow(self) -> None:
-        if not self._stale or monotonic() - self._shown_at < LIVE_S:
-            return
+        """Go along with a running round, in steps so short that keys do not wait for them."""
+        began = monotonic()
+        if not self._todo and self._stale and began >= self._next_at:
+            self._stale, self._took = False, 0.0
+            self._todo = [self._catch_up, self._draw_grid, self._tell_headline, self._tell_queue, self._rest]
+        elif not self._todo and self._view.sums_due:
+            self._todo = [self._sum_up]
+        while self._todo and monotonic() - began < BUSY_S:
+            self._todo.pop(0)()
+        self._took += monotonic() - began
+
+    def _rest(self) -> None:
+        self._next_at = monotonic() + max(LIVE_S, PATIENCE * self._took)
+
+    def _sum_up(self) -> None:
+        self._view.sum_up(BUSY_S)
+        # What is summed up is drawn with the next picture.
+        self._stale = self._stale or not self._view.sums_due
+
+    def _catch_up(self) -> None:
+        """Take what came since the last time."""
+        kept, self._kept = self._kept, []
         if self._behind:
             self._behind = False
             self._view.reload()
-        self._rebuild()
+        elif kept:
+            self._view.take(kept)
 
     @on(RoundOver)
     def _over(self) -> None:
         if self._is_running_round():
+            self._kept.clear()
             self._view.reload()
             self.renew()
 
     def _rebuild(self) -> None:
-        self._stale, self._shown_at = False, monotonic()
+        self._stale = False
+        self._todo.clear()
+        self._draw_grid()
+        self._tell_headline()
+        self._tell_queue()
+
+    def _draw_grid(self) -> None:
         view, grid = self._view, self.query_one(ResultsGrid)
         if self._shape == "questions":
-            model: QuestionsModel | RunsModel = QuestionsModel(view)
+            model: QuestionsModel | RunsModel = QuestionsModel(view, self._models)
         else:
             out = frozenset(view.evidence.questions_out)
             model = RunsModel(view.keys, view.rows, figures.count(len(view.keys), "run"), out)
@@ -160,7 +200,6 @@ class ResultsScreen(RoundActions):
         grid._keep = self._keeper(model)
         with grid.quietly():
             grid.show_model(model)
-        self._tell_headline()
 
     def _keeper(self, model: QuestionsModel | RunsModel):  # type: ignore[no-untyped-def]
         test = parse_filter(self._filter)
@@ -194,12 +233,14 @@ class ResultsScreen(RoundActions):
         if view.plan.repeats < 2:
             parts.append("one run each: untested for variance")
         self.query_one("#headline", PlainStatic).update(Content(" " + " · ".join(parts)))
-        unread = view.unread
+        self._tell_warnings()
+
+    def _tell_queue(self) -> None:
+        unread = self._view.unread
         done = Content.styled("✓ every miss is read", "$success")
         left = Content.styled(f"{figures.count(unread, 'miss', 'misses')} left to read", "bold $warning")
         self.status(left if unread else done)
-        self.query_one("#grid-panel").border_subtitle = Content(queue_said(view.states))
-        self._tell_warnings()
+        self.query_one("#grid-panel").border_subtitle = Content(queue_said(self._view.states))
 
     def _tell_warnings(self) -> None:
         said = []

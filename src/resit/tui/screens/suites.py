@@ -211,6 +211,10 @@ class SuitesScreen(ResitScreen):
 
         self.app.push_screen(SpendScreen())
 
+    def action_logs(self) -> None:
+        """The person's own logs."""
+        self.resit.open("logs")
+
     def action_check(self) -> None:
         """Read the suite again now, and say what the guard and the self-test found."""
         if (item := self.chosen) is None:

@@ -17,7 +17,7 @@ from resit.tui.miss_text import pane_text
 from resit.tui.widgets.content_lines import strips_of
 
 if TYPE_CHECKING:
-    from resit.tui.round_view import Miss
+    from resit.tui.miss import Miss
 
 _LEAST_WIDTH = 8
 
