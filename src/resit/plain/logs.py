@@ -33,7 +33,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from resit.core.judging.wording import day, dollars, named, percent
-from resit.core.logs.records import BY, LogIndex, ScanProgress, Sum, Summary
+from resit.core.logs.records import BY, LogIndex, Progress, ScanProgress, Sum, Summary
 from resit.core.logs.scan import scan
 from resit.core.logs.summary import summarise
 from resit.core.logs.when import end_of, start_of
@@ -62,12 +62,12 @@ _UNREAD_SHOWN = 3
 def main(args: argparse.Namespace) -> int:
     """Print what the logs add up to; 0."""
     now = datetime.now(UTC)
-    with _no_garbage():
+    with _no_garbage(), _progress() as progress:
         index = scan(
             [Path(path) for path in args.paths] or None,
             None if args.since is None else start_of(args.since, now),
             None if args.until is None else end_of(args.until, now),
-            _show_progress if sys.stderr.isatty() else None,
+            progress,
         )
         summary = summarise(index)
     _notes(index)
@@ -247,11 +247,20 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _show_progress(progress: ScanProgress) -> None:
-    """How far it is, on one line of the terminal that is gone at the end."""
-    if progress.bytes >= progress.bytes_total:
-        sys.stderr.write("\r\x1b[K")
-    else:
-        share = progress.bytes / progress.bytes_total
+@contextmanager
+def _progress() -> Iterator[Progress | None]:
+    """What shows how far a scan is, on one line of the terminal that is gone at the end; None without a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(progress: ScanProgress) -> None:
+        share = progress.bytes / max(1, progress.bytes_total)
         sys.stderr.write(f"\rreading logs: {share:4.0%}, {progress.requests:,} requests\x1b[K")
-    sys.stderr.flush()
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
