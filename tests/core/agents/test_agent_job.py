@@ -178,6 +178,28 @@ async def test_a_sign_in_file_is_lent_its_tokens_are_hidden_and_a_renewed_one_is
         assert login.read_text() == '{"token": "second-token-9876543210", "n": 2}'
 
 
+async def test_a_token_that_another_run_renewed_meanwhile_is_not_overwritten_and_its_refusal_is_no_wrong_key(
+    program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    login = tmp_path / "person/.claude/.credentials.json"
+    login.parent.mkdir(parents=True)
+    login.write_text('{"token": "first-token-0123456789"}')
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    renewed = '{"token": "second-token-9876543210"}'
+    refusal = json.dumps({"type": "result", "is_error": True, "api_error_status": 401, "result": "Not logged in"})
+    # It runs without a jail, and so stands in for the other run as well.
+    claude = program(f"open({str(login)!r}, 'w').write({renewed!r}); print({refusal!r})", "claude")
+    environ = {**os.environ, "PATH": f"{claude.parent}{os.pathsep}{os.environ['PATH']}"}
+    table = {"provider": "command", "preset": "claude-code", "model": "m"}
+    answer = await kit.ask(table, environ=environ)
+    assert isinstance(answer, Fault)
+    assert (answer.kind, login.read_text()) == ("dropped", renewed)
+    program(f"print({refusal!r})", "claude")
+    again = await kit.ask(table, environ=environ)
+    assert isinstance(again, Fault)
+    assert again.kind == "key"
+
+
 @pytest.mark.parametrize("left", ['"{}"', '\'{"token": 1, "n": 2}\'', "'nonsense'", "''"])
 async def test_a_sign_in_file_that_lost_its_shape_is_not_kept(
     program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: str
@@ -266,7 +288,7 @@ async def test_an_agent_that_is_asked_to_finish_gives_its_last_words(program: An
         assert answer.usage.output_tokens == 70
 
 
-async def test_a_hundred_megabytes_fill_neither_memory_nor_disk_nor_stall_the_loop(program: Any) -> None:
+async def test_a_hundred_megabytes_do_not_fill_memory(program: Any) -> None:
     agent = program("""
         piece = "x" * 1_000_000
         for _ in range(100):

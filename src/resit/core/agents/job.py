@@ -16,7 +16,7 @@ from resit.core.agents.outputs.reader import Asking, Place, Reader
 from resit.core.agents.process import run_command, to_the_end
 from resit.core.agents.scratch import Scratch, prepare
 from resit.core.agents.secrets import Keys, scrubbed
-from resit.core.agents.sign_in import keep_renewed, sign_in_files
+from resit.core.agents.sign_in import Lent, sign_in_files
 from resit.core.agents.template import CommandLine, Filled, fill
 from resit.core.agents.verify import CodeKey, verify
 from resit.core.calling.client import Delta, Listener
@@ -84,6 +84,7 @@ async def _in_scratch(
     job: AgentJob, program: str, scratch: Scratch, listen: Listener | None, environ: Mapping[str, str]
 ) -> Reply | Fault:
     isolation = job.isolation if job.isolation is not None else await asyncio.to_thread(best_isolation)
+    lent = await asyncio.to_thread(Lent.of, job.command.logins, scratch.home)
     keys = await asyncio.to_thread(Keys.of, job.command, environ, scratch.home)
     filled = fill(job.command, job.request, scratch, isolation)
     if isinstance(filled, Fault):
@@ -94,9 +95,12 @@ async def _in_scratch(
     ended = await run_command(wrapped, filled.stdin, _Ear(reader, listen, keys, lookout), job.timeout_s)
     answer = reader.finish(ended, Place(home=scratch.home, answer_file=filled.answer_file))
     answer = await asyncio.to_thread(_stopped_or, wrapped, job, answer)
-    await asyncio.to_thread(keep_renewed, job.command.logins, scratch.home)
+    await asyncio.to_thread(lent.keep_renewed)
     if isinstance(answer, Reply):
         answer = await asyncio.to_thread(_completed, job, answer, scratch, isolation, lookout)
+    elif answer.kind == "key" and await asyncio.to_thread(lent.renewed_elsewhere):
+        # Another run renewed the token while this one held the former: with the new one it may well be let in.
+        answer = answer.model_copy(update={"kind": "dropped"})
     return await asyncio.to_thread(scrubbed, answer, keys.renewed(job.command, scratch.home))
 
 
