@@ -178,6 +178,26 @@ async def test_a_sign_in_file_is_lent_its_tokens_are_hidden_and_a_renewed_one_is
         assert login.read_text() == '{"token": "second-token-9876543210", "n": 2}'
 
 
+async def test_plain_settings_beside_a_key_take_no_words_out_of_an_answer(
+    program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "person"
+    home.mkdir()
+    login = {
+        "accessToken": "secret-token-0123456789", "scopes": ["user:sessions:claude_code"], "server": "https://a.example/x",
+        "plan": "professional",
+    }  # fmt: skip
+    (home / ".auth.json").write_text(json.dumps(login))
+    monkeypatch.setenv("HOME", str(home))
+    environ = {**os.environ, "GOOGLE_CLOUD_PROJECT": "production", "MY_MODE": "test", "MY_KEY": "key-9876543210-zyx"}
+    said = "claude_code in production: test of a professional at https://a.example/x"
+    agent = program(f"print({said!r}, os.environ['MY_KEY'], {login['accessToken']!r})")
+    table = kit.entry(agent, env=["GOOGLE_CLOUD_PROJECT", "MY_MODE", "MY_KEY"], sign_in=[".auth.json"])
+    answer = await kit.ask(table, environ=environ)
+    assert isinstance(answer, Reply)
+    assert answer.text == f"{said} {HIDDEN} {HIDDEN}"
+
+
 async def test_a_token_that_another_run_renewed_meanwhile_is_not_overwritten_and_its_refusal_is_no_wrong_key(
     program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,11 +13,12 @@ from resit.core.agents.template import CommandLine
 from resit.core.config import Secret, scrub
 from resit.core.records import AgentRun, Fault, Reply
 
-_MIN_CHARS = 16
-"""A shorter value of a login file is a word, not a token."""
+_SECRET = re.compile(r"key|token|secret|passw|auth|cookie|jwt|credential", re.IGNORECASE)
+"""What the name of a variable, or of a value in a login file, says that holds a secret."""
+_MIN_CHARS, _LONG_CHARS = 9, 20
+"""A shorter value is a word that stands everywhere; a value of any name is a secret from the second on, when it reads
+like one. To hide more would take words out of answers."""
 _MAX_LOGIN_BYTES = 1_000_000
-_ADDRESSES = ("_URL", "_HOST", "_ENDPOINT")
-"""Variables that say where a server is hold no key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +30,8 @@ class Keys:
     @classmethod
     def of(cls, command: CommandLine, environ: Mapping[str, str], home: Path) -> Keys:
         """Those of its variables and of its login files."""
-        named = [name for name in command.variables if not name.endswith(_ADDRESSES)]
-        values = [Secret(environ[name], name) for name in named if environ.get(name)]
+        named = [(name, environ.get(name, "")) for name in command.variables]
+        values = [Secret(value, name) for name, value in named if _is_secret(name, value)]
         return cls((*values, *_of_logins(command, home)))
 
     def renewed(self, command: CommandLine, home: Path) -> Keys:
@@ -71,23 +73,31 @@ def _of_logins(command: CommandLine, home: Path) -> Iterator[Secret]:
             text = path.read_text(errors="replace")
         except OSError:
             continue
-        for value in _texts(text):
-            if len(value) >= _MIN_CHARS and value.isascii() and value.isprintable() and " " not in value:
-                yield Secret(value, login)
+        yield from (Secret(value, login) for name, value in _texts(text) if _is_secret(name, value))
 
 
-def _texts(text: str) -> Iterator[str]:
-    """Every text in a JSON file; every word of another one."""
+def _is_secret(name: str, value: str) -> bool:
+    """Whether a value under a name is one that nobody may read; addresses and plain settings are not."""
+    if len(value) < _MIN_CHARS or "://" in value or " " in value or not (value.isascii() and value.isprintable()):
+        return False
+    if _SECRET.search(name):
+        return True
+    mixed = any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+    return len(value) >= _LONG_CHARS and mixed and "/" not in value
+
+
+def _texts(text: str) -> Iterator[tuple[str, str]]:
+    """Every text in a JSON file with its name; every word of another one."""
     try:
-        todo: list[Any] = [json.loads(text)]
+        todo: list[tuple[str, Any]] = [("", json.loads(text))]
     except (ValueError, RecursionError):
-        yield from text.split()
+        yield from (("", word) for word in text.split())
         return
     while todo:
-        value = todo.pop()
+        name, value = todo.pop()
         if isinstance(value, str):
-            yield value
+            yield name, value
         elif isinstance(value, dict):
-            todo += value.values()
+            todo += value.items()
         elif isinstance(value, list):
-            todo += value
+            todo += ((name, item) for item in value)
