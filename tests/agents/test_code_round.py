@@ -20,6 +20,7 @@ from resit.core.paths import data_dir
 from resit.core.records import Row, RunRecord, Setting
 from resit.core.rounds import exposed
 from resit.core.rounds.events import Event
+from resit.core.rounds.reverify import reverify
 from resit.core.rounds.session import OpenedRound, Prepared, open_round, prepare_round
 from resit.core.spend.ledger import Ledger
 from resit.core.suite import Suite
@@ -62,6 +63,11 @@ async def run(folder: Path, suite: Suite, code: str, **more: Any) -> OpenedRound
 def planted(folder: Path) -> list[Path]:
     """The markers that are left."""
     return [path for place in (folder, data_dir()) for path in place.rglob(".resit-canary-*")]
+
+
+def write_program(path: Path, text: str) -> None:
+    path.write_text(text)
+    path.chmod(0o755)
 
 
 def only_row(found: OpenedRound) -> Row:
@@ -150,6 +156,51 @@ async def test_until_then_no_wrong_answer_is_made_of_the_former_verdict(tmp_path
     (suite.path.parent / "kept" / "tests" / "test_more.py").write_text("import unittest\n")
     row = only_row(open_round(found.store.path, suite=load_suite(suite.path)))
     assert (row.outcome, row.score) == ("error", None)
+
+
+async def test_work_is_verified_again_by_changed_tests_without_asking_the_agent(tmp_path: Path, suite: Suite) -> None:
+    found = await run(tmp_path, suite, SOLVE)
+    assert suite.path is not None
+    kept = suite.path.parent / "kept" / "tests" / "test_kept.py"
+    before = kept.read_text()
+    kept.write_text(before.replace("408", "409"))
+    changed = load_suite(suite.path)
+    assert "verifies that work again by the present tests" in " ".join(prepare(tmp_path, changed, SOLVE).notes)
+    assert reverify(found.store, changed).said == "1 run verified again"
+    row = only_row(open_round(found.store.path, suite=changed))
+    assert (row.outcome, row.failed) == ("part", (f"{KEPT}.test_large",))
+    assert prepare(tmp_path, changed, SOLVE).plan.jobs == ()
+    # The tests as they were have kept their verdict, and so has the round as it was asked.
+    assert only_row(open_round(found.store.path, under_present=False)).outcome == "pass"
+    kept.write_text(before)
+    former = load_suite(suite.path)
+    assert only_row(open_round(found.store.path, suite=former)).outcome == "pass"
+    assert reverify(found.store, former).said == ""
+    assert len(record(found).attempts) == 1
+
+
+async def test_work_that_no_diff_tells_is_asked_again(tmp_path: Path, suite: Suite) -> None:
+    found = await run(tmp_path, suite, f"{SOLVE}; open('data.bin', 'wb').write(bytes(3))")
+    assert suite.path is not None
+    (suite.path.parent / "kept" / "tests" / "test_more.py").touch()
+    changed = load_suite(suite.path)
+    said = reverify(found.store, changed).said
+    assert said == ("1 run cannot be: the next start asks again (its diff does not tell all that was changed)")
+    assert prepare(tmp_path, changed, SOLVE).plan.reasons == {"verification changed": 1}
+
+
+async def test_work_that_could_not_be_verified_is_not_paid_for_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner = tmp_path / "bin" / "check-it"
+    suite = code_suite(tmp_path / "suite", monkeypatch, command="check-it")
+    found = await run(tmp_path, suite, SOLVE)
+    assert (only_row(found).outcome, only_row(found).score) == ("error", None)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    write_program(runner, "#!/bin/sh\ngrep -q 'a + b' calc.py\n")
+    assert reverify(found.store, suite).said == "1 run verified again"
+    assert only_row(open_round(found.store.path, suite=suite)).outcome == "pass"
+    assert prepare(tmp_path, suite, SOLVE).plan.jobs == ()
 
 
 async def test_a_changed_workspace_owes_its_runs_again(tmp_path: Path, suite: Suite) -> None:

@@ -1,4 +1,4 @@
-"""What became of a workspace: which protected files were touched, whatever the trick, and what the diff says."""
+"""What became of a workspace: which protected files were touched, whatever the trick."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from resit.core.agents.workspace import MAX_DIFF_CHARS, diff, is_protected, touched
+from resit.core.agents.workspace import is_protected, touched
 from resit.core.folders import copy_tree, read_tree
 
 PROTECT = ("tests/**", "conftest.py", "data/*.csv")
@@ -137,55 +137,3 @@ def test_nothing_is_added_where_nothing_may_be_not_even_in_other_case(before: Pa
 )
 def test_a_pattern_means_what_it_says(pattern: str, name: str, expected: bool) -> None:
     assert is_protected(name, [pattern]) is expected
-
-
-def changes(before: Path, after: Path) -> str:
-    return diff(before, read_tree(before), after, read_tree(after, pry=True))
-
-
-def test_the_diff_shows_what_was_changed_added_and_removed(before: Path, after: Path) -> None:
-    (after / "solve.py").write_text("# solve.py\nsolved = True\n")
-    (after / "new.py").write_text("new\n")
-    (after / "data" / "note.txt").unlink()
-    assert changes(before, after).splitlines() == [
-        "--- a/data/note.txt", "+++ /dev/null", "@@ -1,1 +0,0 @@", "-# data/note.txt",
-        "--- /dev/null", "+++ b/new.py", "@@ -0,0 +1,1 @@", "+new",
-        "--- a/solve.py", "+++ b/solve.py", "@@ -1,1 +1,2 @@", " # solve.py", "+solved = True",
-    ]  # fmt: skip
-
-
-def test_the_diff_has_the_right_lines_around_a_change_deep_in_a_file(before: Path, after: Path) -> None:
-    lines = [f"line {n}" for n in range(1, 1001)]
-    (before / "solve.py").write_text("\n".join(lines))
-    lines[499] = "changed"
-    (after / "solve.py").write_text("\n".join(lines))
-    assert changes(before, after).splitlines()[2:] == [
-        "@@ -497,7 +497,7 @@", " line 497", " line 498", " line 499", "-line 500", "+changed",
-        " line 501", " line 502", " line 503",
-    ]  # fmt: skip
-
-
-def test_what_is_no_text_is_told_in_words(before: Path, after: Path) -> None:
-    (after / "solve.py").write_bytes(b"\x00\x01")
-    (after / "big.txt").write_text("x" * 1_500_000)
-    (after / "link").symlink_to("/etc/passwd")
-    said = changes(before, after)
-    assert "+a file of 2 bytes that is no text" in said
-    assert "+a file of 1,500,000 bytes" in said
-    assert "+a link to /etc/passwd" in said
-
-
-def test_a_diff_without_end_is_cut_and_says_so(before: Path, after: Path) -> None:
-    for number in range(10):
-        (after / f"more{number}.txt").write_text("line\n" * 10_000)
-    said = changes(before, after)
-    assert len(said) < MAX_DIFF_CHARS + 200
-    assert said.splitlines()[-1] == "… 7 more changed files are not shown"
-
-
-def test_lines_made_to_be_slow_to_match_are_not_matched(before: Path, after: Path) -> None:
-    (before / "solve.py").write_text("".join(f"{n % 150}\n" for n in range(20_000)))
-    (after / "solve.py").write_text("".join(f"{n * 7 % 150}\n" for n in range(20_000)))
-    said = changes(before, after)
-    assert said.count("@@ ") == 1
-    assert "-149" in said

@@ -177,6 +177,8 @@ class Verified(Frozen):
     """What the agent changed, as a unified diff."""
     rule: str = ""
     """Fingerprint of what it was verified by: `Question.verify_digest`."""
+    left: str = ""
+    """Fingerprint of the folder as the agent left it, by which it is known when it is made again from the diff."""
 
 
 class QuotaReading(Frozen):
@@ -207,6 +209,8 @@ class AgentRun(Frozen):
     """What is used of the plan it runs on; none where it does not say."""
     verified: Verified | None = None
     """None for a question without a workspace."""
+    verified_before: tuple[Verified, ...] = ()
+    """What the same work was worth by earlier tests, the latest first; without its diff."""
 
 
 class Reply(Frozen):

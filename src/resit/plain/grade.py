@@ -8,6 +8,7 @@ from resit.core.printable import one_line
 from resit.core.records import FAIR, Row
 from resit.core.rounds.graded import GradedRound, row_json
 from resit.core.rounds.regrade import Flip, regrade
+from resit.core.rounds.reverify import reverify
 from resit.core.rounds.shelf import present_suite
 from resit.plain.opened import find_round, opened
 from resit.plain.show import round_json
@@ -21,6 +22,8 @@ def main(args: argparse.Namespace) -> int:
     suite, why_not = present_suite(plan)
     if why_not:
         note(why_not)
+    if suite is not None and (again := reverify(store, suite).said):
+        note(again)
     done = regrade(store, suite, keeper=GradedRound(store))
     if args.json:
         flips = [{"before": row_json(flip.before), "after": row_json(flip.after)} for flip in done.flips]

@@ -16,13 +16,14 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from resit.core.agents.diffs import Unusable, change_again, diff
 from resit.core.agents.jail import JailSpec, inner_home, program_roots, wrap
 from resit.core.agents.limits import AGENT, VERIFY
 from resit.core.agents.reports import Report, promises_report, read_report
-from resit.core.agents.scratch import Scratch
-from resit.core.agents.workspace import diff, is_protected, touched
+from resit.core.agents.scratch import Scratch, prepare
+from resit.core.agents.workspace import is_protected, touched
 from resit.core.folders import Bounds, TooMuch, Tree, copy_tree, read_left, read_tree, tree_digest
-from resit.core.records import Isolation, Verified
+from resit.core.records import Isolation, Request, Verified
 from resit.core.suite import Question, Suite
 
 JUNIT = "{junit}"
@@ -78,7 +79,10 @@ def verify(scratch: Scratch, key: CodeKey, isolation: Isolation, hidden: tuple[P
         was = read_tree(scratch.before)
         now = read_tree(scratch.work, Bounds(AGENT.files, AGENT.disk_mb), pry=True)
         verified = Verified(
-            changed=touched(was, now, key.protect), diff=diff(scratch.before, was, scratch.work, now), rule=key.rule
+            changed=touched(was, now, key.protect),
+            diff=diff(scratch.before, was, scratch.work, now),
+            rule=key.rule,
+            left=tree_digest(now),
         )
     except (OSError, TooMuch) as error:
         return Verified(rule=key.rule, stopped=f"what the agent left cannot be read: {error}")
@@ -89,6 +93,33 @@ def verify(scratch: Scratch, key: CodeKey, isolation: Isolation, hidden: tuple[P
         return run.read(verified, was, now)
     except (OSError, TooMuch) as error:
         return verified.model_copy(update={"stopped": f"verify could not be run: {error}"})
+
+
+def verify_again(
+    former: Verified, request: Request, key: CodeKey, isolation: Isolation, hidden: tuple[Path, ...]
+) -> Verified | None:
+    """Verify work again that is gone, by other tests: it is made again from its diff, without asking the agent.
+
+    None when the diff does not tell all of it.
+
+    Args:
+        former: What was found out about it before.
+        request: What the agent was asked, with the workspace that it was given.
+        key: What decides now.
+        isolation: How `verify` is kept away from the keys and the person's files.
+        hidden: What it must not see.
+
+    Raises:
+        ResitError: The workspace is not what it was, or there is no room.
+    """
+    with prepare(request, outside=hidden) as scratch:
+        try:
+            change_again(scratch.work, former.diff)
+            if tree_digest(read_tree(scratch.work, pry=True)) != former.left:
+                return None
+        except (Unusable, TooMuch, OSError, ValueError):
+            return None
+        return verify(scratch, key, isolation, hidden)
 
 
 @dataclass(frozen=True, slots=True)

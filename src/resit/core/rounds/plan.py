@@ -14,7 +14,7 @@ from pydantic import Field
 from resit.core.records import Frozen, Isolation, Request, RunRecord, Setting, run_key
 from resit.core.rule import digest
 from resit.core.scoring.grade import unfair
-from resit.core.scoring.work import verify_rule
+from resit.core.scoring.work import verify_rules
 from resit.core.spend.prices import Price
 from resit.core.suite import Question, Suite, Variant
 from resit.core.suite_file import attached_files, build_prompt
@@ -27,7 +27,7 @@ OwedReason = Literal[
     "verification changed",
 ]  # fmt: skip
 """Why a call is owed. `asked again`: a person wants it, though a usable reply is there. `verification changed`: an
-agent's work was tried by other tests than the present ones, and what it left is gone."""
+agent's work was tried by other tests than the present ones; `reverify` may try it again without a call."""
 
 
 class PlannedSetting(Frozen):
@@ -181,7 +181,7 @@ def since_said(plan: RoundPlan, suite: Suite) -> str:
 def held(record: RunRecord) -> Held:
     """What planning needs to know of a stored run. Only replies that are fair answers are ever reused."""
     replied = ((a.asked, a.reply) for a in record.attempts if a.reply is not None and unfair(a.reply) is None)
-    usable = (_proven(asked, verify_rule(reply)) for asked, reply in replied)
+    usable = (_proven(asked, rule) for asked, reply in replied for rule in verify_rules(reply) or ("",))
     last = record.attempts[-1] if record.attempts else None
     if last is not None and last.reply is not None:
         outcome = str(unfair(last.reply) or "answered")

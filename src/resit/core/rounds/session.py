@@ -95,6 +95,8 @@ class Prepared:
             notes.append("one run proves nothing about variance")
         if self.waits_in_line:
             notes.append("a server on this machine lets calls wait in line, and seconds count that; --serial does not")
+        if self.plan.reasons.get("verification changed"):
+            notes.append(f"resit grade {self.round.id} verifies that work again by the present tests, without a call")
         if self._parts.means.shelter is not None:
             notes.append(self._parts.means.shelter.said)
         if self._parts.means.dask is not None:

@@ -148,7 +148,7 @@ def grade_attempt(question: Question, record: RunRecord, attempt: Attempt | None
     unverified = why_unverified(question, attempt.reply)
     if unverified:
         return _unsettled(question, "error", unverified, attempt)
-    work = verified_work(attempt.reply) if question.verify_digest else None
+    work = verified_work(attempt.reply, question.verify_digest) if question.verify_digest else None
     found = _graded_safely(question, attempt.reply.text, attempt.asked, work)
     denied = _denied(attempt.reply)
     if found.outcome == "miss" and denied and not (work is not None and work.changed):

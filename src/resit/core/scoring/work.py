@@ -12,15 +12,24 @@ _NAMED = 5
 """Failed tests that are named in a sentence."""
 
 
-def verified_work(reply: Reply) -> Verified | None:
-    """What was found out about the work behind a reply; None when nothing was."""
-    return reply.agent.verified if reply.agent is not None else None
+def verified_work(reply: Reply, rule: str = "") -> Verified | None:
+    """What was found out about the work behind a reply; None when nothing was.
+
+    Args:
+        reply: The reply of an agent.
+        rule: Fingerprint of what it is to be verified by; what was found out last where it never was.
+    """
+    if reply.agent is None or reply.agent.verified is None:
+        return None
+    found = (reply.agent.verified, *reply.agent.verified_before)
+    return next((work for work in found if work.rule == rule), found[0])
 
 
-def verify_rule(reply: Reply) -> str:
-    """Fingerprint of what the work behind a reply was verified by; empty when there is no verdict."""
-    work = verified_work(reply)
-    return work.rule if work is not None and not work.stopped else ""
+def verify_rules(reply: Reply) -> tuple[str, ...]:
+    """Fingerprints of what the work behind a reply was verified by, as far as there was a verdict."""
+    if reply.agent is None or reply.agent.verified is None:
+        return ()
+    return tuple(work.rule for work in (reply.agent.verified, *reply.agent.verified_before) if not work.stopped)
 
 
 def why_unverified(question: Question, reply: Reply) -> str:
@@ -30,13 +39,13 @@ def why_unverified(question: Question, reply: Reply) -> str:
     """
     if not question.verify_digest:
         return ""
-    work = verified_work(reply)
+    work = verified_work(reply, question.verify_digest)
     if work is None:
         return "ungraded: its work was not verified; only a command-line agent can do it"
     if work.stopped:
         return f"ungraded: {work.stopped}"
     if work.rule != question.verify_digest:
-        return "ungraded: what verifies it was changed since; the next start asks it again"
+        return "ungraded: what verifies it was changed since; resit grade verifies it again, without a call"
     return ""
 
 
