@@ -11,12 +11,13 @@ from code_kit import GIVEN, KEPT, code_suite
 from jail_kit import skip_without, without_bubblewrap
 
 import agent_kit as kit
+from resit.cli import main
 from resit.core.agents.jail import best_isolation
 from resit.core.config import ModelsFile
 from resit.core.errors import Exposed
 from resit.core.judging.note import note_text
 from resit.core.judging.sheet import make_sheet
-from resit.core.paths import data_dir
+from resit.core.paths import config_dir, data_dir
 from resit.core.records import Row, RunRecord, Setting
 from resit.core.rounds import exposed
 from resit.core.rounds.events import Event
@@ -313,3 +314,42 @@ async def test_the_sample_suite_can_be_solved_and_is_not_solved_by_nothing(tmp_p
     }  # fmt: skip
     untouched = await run(tmp_path, suite, "print('nothing to do')", round="new")
     assert {row.outcome for row in untouched.rows} <= {"part", "miss"}
+
+
+def write_models(folder: Path, code: str) -> None:
+    (folder / "bin").mkdir(exist_ok=True)
+    program = kit.write_program(folder / "bin", "agent", code)
+    config_dir().mkdir(parents=True, exist_ok=True)
+    text = f'[models."{kit.MODEL}"]\nprovider = "command"\ncommand = ["{program}"]\n'
+    (config_dir() / "models.toml").write_text(text)
+
+
+def test_the_command_line_grades_work_again_by_changed_tests(
+    tmp_path: Path, suite: Suite, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_models(tmp_path, SOLVE)
+    assert main(["run", str(suite.path), "-m", kit.MODEL, "-n", "1"]) == 0
+    assert suite.path is not None
+    kept = suite.path.parent / "kept" / "tests" / "test_kept.py"
+    kept.write_text(kept.read_text().replace("408", "409"))
+    capsys.readouterr()
+    assert main(["grade", "last"]) == 0
+    said = capsys.readouterr()
+    assert "1 run verified again" in said.err
+    assert "regraded 1, flipped 1" in said.out
+    assert "pass → part 0.75" in said.out
+
+
+def test_the_command_line_starts_no_agent_that_could_read_the_answers(
+    tmp_path: Path, suite: Suite, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_models(tmp_path, SOLVE)
+    monkeypatch.setattr(exposed, "best_isolation", lambda: "none")
+    monkeypatch.setattr("resit.core.rounds.agents.best_isolation", lambda: "none")
+    argv = ["run", str(suite.path), "-m", kit.MODEL, "-n", "1"]
+    assert main(argv) == 2
+    said = capsys.readouterr().err
+    assert "an agent could read the answers" in said
+    assert "install bubblewrap, or go on with --unisolated" in said
+    assert main([*argv, "--unisolated"]) == 0
+    assert "agents can read the answers" in capsys.readouterr().err
