@@ -120,9 +120,46 @@ async def test_stopping_ends_the_agent_on_its_worker(cluster: DaskCluster, progr
         begun = await asyncio.wait_for(board.begun.get(), 60)
         asking.cancel()
         await asyncio.gather(asking, return_exceptions=True)
-        await agents.close()
         assert asking.cancelled()
         assert await begun.ended()
+        await agents.close()
+
+
+async def test_leaving_the_cluster_ends_what_still_runs_there(cluster: DaskCluster, program: Path) -> None:
+    async with Switchboard(held=("one", "two")) as board:
+        agents = client(cluster, program, board.port)
+        asking = asyncio.create_task(agents.ask(kit.request()))
+        begun = await asyncio.wait_for(board.begun.get(), 60)
+        await agents.close()
+        assert await begun.ended()
+        answer = await asking
+    assert isinstance(answer, Fault)
+    assert answer.kind == "dropped"
+
+
+async def test_a_scheduler_that_is_lost_in_mid_round_drops_what_was_out(
+    tmp_path_factory: pytest.TempPathFactory, program: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_client, "CONNECT_S", 3.0)
+    doomed = DaskCluster(tmp_path_factory.mktemp("doomed"))
+    try:
+        doomed.start("scheduler", "--no-dashboard")
+        doomed.start("one")
+        async with Switchboard(held=("one",)) as board:
+            agents = client(doomed, program, board.port)
+            asking = asyncio.create_task(agents.ask(kit.request()))
+            begun = await asyncio.wait_for(board.begun.get(), 60)
+            doomed.kill("scheduler")
+            lost = await asyncio.wait_for(asking, 120)
+            after = await asyncio.wait_for(agents.ask(kit.request()), 120)
+            assert await begun.ended()
+            await agents.close()
+    finally:
+        doomed.stop()
+    assert isinstance(lost, Fault)
+    assert (lost.kind, "it may have been run" in lost.said) == ("dropped", True)
+    assert isinstance(after, Fault)
+    assert (after.kind, "no Dask scheduler answers" in after.said) == ("model", True)
 
 
 def test_the_command_line_hands_agents_to_the_cluster_and_says_so(

@@ -13,7 +13,7 @@ import socket
 import tempfile
 import uuid
 import warnings
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
@@ -39,6 +39,8 @@ CLOSED = "closed"
 """The last that is heard of a round."""
 NOISY = ("distributed", "tornado")
 """Loggers that write to standard error, which is the screen's."""
+_ENDING = (OSError, TimeoutError, RuntimeError, AttributeError)
+"""What Dask raises from a connection that ends meanwhile."""
 MEND = "start one with `dask scheduler`, and `dask worker` on each machine"
 
 
@@ -109,10 +111,8 @@ class Cluster:
         if self._beating is not None:
             self._beating.cancel()
         if self._client is not None:
-            # A cluster that is gone has ended them already.
-            with suppress(OSError, TimeoutError):
-                await self._pulse.set([CLOSED])
-                await self._client.close(timeout=CONNECT_S)
+            await self._tell(self._pulse.set, [CLOSED])
+            await _closed(self._client)
             self._client = None
 
     async def _open(self) -> None:
@@ -122,23 +122,32 @@ class Cluster:
             ResitError: Dask is not installed, or no scheduler answers.
         """
         async with self._opening:
-            if self._client is not None and self._client.status == "running":
+            if self._connected:
                 return
             try:
                 self._dask = await asyncio.to_thread(importlib.import_module, "distributed")
             except ImportError:
                 raise ResitError("Dask is not installed here", hint="pip install 'resit[dask]'") from None
             _hush()
-            try:
-                self._client = await self._dask.Client(
-                    self.address, asynchronous=True, timeout=CONNECT_S, set_as_default=False, name="resit"
-                )
-            except (OSError, TimeoutError, ValueError) as error:
-                why = f"no Dask scheduler answers at {self.address} ({type(error).__name__})"
-                raise ResitError(why, hint=MEND) from None
+            self._client = await self._connect()
             self._pulse = self._dask.Variable(f"resit-{uuid.uuid4().hex}", client=self._client)
             await self._beat()
-            self._beating = asyncio.create_task(self._keep_beating())
+            # The same task beats for a second connection.
+            self._beating = self._beating or asyncio.create_task(self._keep_beating())
+
+    async def _connect(self) -> Any:
+        try:
+            client = self._dask.Client(
+                self.address, asynchronous=True, timeout=CONNECT_S, set_as_default=False, name="resit"
+            )
+            try:
+                return await client
+            except BaseException:
+                await _closed(client)
+                raise
+        except (OSError, TimeoutError, ValueError) as error:
+            why = f"no Dask scheduler answers at {self.address} ({type(error).__name__})"
+            raise ResitError(why, hint=MEND) from None
 
     async def _keep_beating(self) -> None:
         while True:
@@ -147,29 +156,48 @@ class Cluster:
 
     async def _beat(self) -> None:
         """Say that the round still waits, and for what no more."""
-        with suppress(OSError, TimeoutError):
-            await self._pulse.set([uuid.uuid4().hex, *self._given_up])
+        await self._tell(self._pulse.set, [uuid.uuid4().hex, *self._given_up])
+
+    @property
+    def _connected(self) -> bool:
+        return self._client is not None and self._client.status == "running"
+
+    async def _tell(self, send: Callable[..., Awaitable[object]], *words: object) -> None:
+        """Send a message that may be lost: a scheduler that is gone shows with the jobs."""
+        with suppress(*_ENDING):
+            async with asyncio.timeout(CONNECT_S):
+                if self._connected:
+                    await send(*words)
 
     async def _done(self, parcel: Parcel) -> Reply | Fault:
         """What a worker made of it, or why none did."""
         dask, host = self._dask, self.address
+        let_go = Fault(kind="dropped", said=f"the cluster at {host} let the job go; it may have been run")
+        begun = dask.Event(parcel.token, client=self._client)
         future = self._client.submit(run_job, parcel, key=parcel.token, pure=False)
         try:
             found = await future
         except dask.KilledWorker:
             return Fault(kind="dropped", said=f"several workers of {host} were lost with this job")
         except dask.client.FutureCancelledError:
-            return Fault(kind="dropped", said=f"the cluster at {host} let the job go; it may have been run")
+            return let_go
         except ImportError as error:
             return Fault(kind="model", said=f"the workers of {host} do not know resit ({error.name}): install it there")
         except Exception as error:  # whatever a worker's own software makes of the job
+            if not self._connected:
+                return let_go
             return Fault(kind="internal", said=f"a worker of {host} could not run the job ({type(error).__name__})")
         finally:
             future.release()
-            with suppress(OSError, TimeoutError):
-                await dask.Event(parcel.token, client=self._client).clear()
+            await self._tell(begun.clear)
         assert isinstance(found, Reply | Fault)
         return found
+
+
+async def _closed(client: Any) -> None:
+    """Let go of a client, connected or not."""
+    with suppress(*_ENDING):
+        await client.close(timeout=CONNECT_S)
 
 
 def run_job(parcel: Parcel) -> Reply | Fault:
