@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from resit.core.judging.agent_words import agent_facts, agent_texts, steps_said
-from resit.core.records import AgentRun, QuotaReading, Reply, Step, Verified
+from resit.core.records import AgentRun, QuotaReading, Reply, Step, Verified, run_key
+from resit.core.suite import Suite
+from resit.tui.app import ResitApp
 from resit.tui.figures import short_setting
+from resit.tui.miss_text import pane_text
 from resit.tui.model_rows import known_rows
+from resit.tui.round_view import RoundView
+from resit.tui.screens.miss import MissScreen
+from saved_round import HAIKU, keep_round, screen_text
 
 
 def test_an_agent_is_offered_when_it_is_installed_and_says_how_to_get_it_when_not(
@@ -83,3 +90,44 @@ def test_what_an_agent_changed_and_what_verify_printed_can_be_read() -> None:
 )
 def test_a_model_asked_by_an_agent_never_reads_like_the_same_model_asked_directly(label: str, short: str) -> None:
     assert short_setting(label) == short
+
+
+HOSTILE = "[bold red]\x1b[31mred[/] [@click=app.quit]x"
+
+
+def agent_round(suite: Suite) -> RoundView:
+    steps = (
+        Step(kind="thinking", text="hm"),
+        Step(kind="tool", text=f"cat {HOSTILE}", tool="Bash"),
+        Step(kind="result", text=f"{HOSTILE}\nsecond line", tool="Bash"),
+    )
+    work = Verified(diff="--- a/sum.py\n+++ b/sum.py\n+print(2)", output="1 failed")
+    run = AgentRun(isolation="bubblewrap", steps=steps, denied=("Write",), verified=work)
+    said = Reply(text="365", seconds=2.0, turns=4, agent=run)
+    return RoundView.at(keep_round(suite, {("leap-year", "haiku"): (said,)}, settings=(HAIKU,)))
+
+
+def test_the_pane_tells_an_agents_steps_and_how_it_was_kept_in(suite: Suite) -> None:
+    text = pane_text(agent_round(suite).miss(run_key("leap-year", HAIKU, 1)), 76).plain
+    lines = [line.rstrip() for line in text.split("\n")]
+    assert any(line.startswith("steps     3, enter opens: Bash cat [bold red]") for line in lines)
+    assert any(line.startswith("agent     isolated by bubblewrap · 4 turns") for line in lines)
+    assert "refused   Write" in lines
+    assert "\x1b" not in text
+
+
+async def test_the_whole_transcript_and_the_diff_can_be_read_and_nothing_in_them_acts(
+    suite: Suite, app_on: Callable[[object], ResitApp]
+) -> None:
+    app = app_on(MissScreen(agent_round(suite), run_key("leap-year", HAIKU, 1)))
+    async with app.run_test(size=(100, 60)) as pilot:
+        await pilot.pause()
+        text = screen_text(app)
+        assert "Steps (3)" in text
+        assert "thinks: hm" in text
+        assert "calls Bash: cat [bold red]" in text
+        assert "second line" in text
+        assert "What it changed" in text
+        assert "+print(2)" in text
+        assert "What verify printed" in text
+        assert "\x1b" not in text
