@@ -112,16 +112,18 @@ def test_what_a_killed_process_left_is_removed_by_a_later_run(tmp_path: Path, mo
     assert sorted(tmp_path.iterdir()) == sorted([lives, fresh])
 
 
-def test_all_that_could_tell_an_answer_is_hidden(suite: Suite, tmp_path: Path) -> None:
+def test_all_that_could_tell_an_answer_is_hidden(suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert suite.path is not None
     for folder in (data_dir(), config_dir(), cache_dir()):
         folder.mkdir(parents=True, exist_ok=True)
     (tmp_path / ".env").write_text("KEY=1")
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
+    (tmp_path / "codex").mkdir()
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
     found = hidden_areas(suite, cwd=inner)
     expected = {suite.path.parent, data_dir(), config_dir(), cache_dir(), tmp_path / ".env"}
-    assert {path.resolve() for path in expected} <= set(found)
+    assert {path.resolve() for path in (*expected, tmp_path / "codex")} <= set(found)
 
 
 def test_of_a_suite_in_a_folder_that_everything_needs_only_its_own_files_are_hidden(

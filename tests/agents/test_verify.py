@@ -14,6 +14,7 @@ from jail_kit import REAL, skip_without
 
 from resit.core.agents.scratch import Scratch
 from resit.core.agents.verify import code_key, verify
+from resit.core.folders import digest_tree
 from resit.core.records import Isolation, Verified
 from resit.core.suite import Suite
 
@@ -211,7 +212,8 @@ def test_the_python_of_pytest_reports_by_junit(
 def test_without_a_verify_the_protected_files_alone_decide(suite: Suite, scratch: Scratch) -> None:
     key = code_key(suite, suite.questions[0].replaced(verify=None, hidden=None))
     assert key is not None
-    assert verify(scratch, key, "none", ()) == Verified(rule=key.rule)
+    found = verify(scratch, key, "none", ())
+    assert found == Verified(rule=key.rule, left=digest_tree(scratch.before))
     (scratch.work / "conftest.py").touch()
     assert verify(scratch, key, "none", ()).changed == ("conftest.py added",)
 

@@ -21,6 +21,11 @@ SYSTEM = tuple(
 """Where a system keeps its programs and what they read."""
 DEVICES = tuple(Path("/dev", name) for name in ("null", "zero", "full", "random", "urandom", "tty", "fd"))
 RESOLVER = Path("/etc/resolv.conf")
+ELSEWHERE = (
+    "CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+)  # fmt: skip
+"""Variables by which a person keeps outside of their home what usually lies in it: histories, settings, tokens."""
 _MOST_LINKS = 400
 """Entries of a folder of programs that are looked at."""
 
@@ -49,6 +54,8 @@ def hidden_areas(suite: Suite | None, *, cwd: Path | None = None) -> tuple[Path,
         rounds_dir(),
         *(folder / ".env" for folder in (here, *here.parents)),
     ]
+    elsewhere = (Path(os.environ[name]) for name in ELSEWHERE if os.path.isabs(os.environ.get(name, "")))
+    found += [path for path in elsewhere if not _holds_system(path)]
     if suite is not None and suite.path is not None:
         found += suite_area(suite, suite.path)
     return tuple(dict.fromkeys(path.resolve() for path in found if path.exists()))
