@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
 from functools import cached_property
+from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
 from textual.screen import Screen
 
 from live_round import NOW, StubRunner, feed, kept, row, sent, started
+from resit.core.logs.draft_files import DraftBook
+from resit.core.logs.drafts import Draft, Proposal
 from resit.core.records import RunRecord
 from resit.core.rounds.events import RunKept
 from resit.core.suite import Suite
@@ -20,9 +23,11 @@ from resit.tui.app import ResitApp
 from resit.tui.commands import APP, SCREENS, Command
 from resit.tui.round_view import RoundView
 from resit.tui.screens.compare import CompareScreen
+from resit.tui.screens.drafting import DraftingScreen
 from resit.tui.screens.gates import GatesScreen
 from resit.tui.screens.history import HistoryScreen
 from resit.tui.screens.live import LiveScreen
+from resit.tui.screens.logs import LogsScreen
 from resit.tui.screens.miss import MissScreen
 from resit.tui.screens.results import ResultsScreen
 from resit.tui.screens.rounds_list import RoundsScreen
@@ -54,6 +59,11 @@ def place(suite: Suite) -> Place:
     return Place(suite)
 
 
+LOGS = Path(__file__).parents[1] / "data" / "logs"
+_PROPOSED = Proposal(model="m", about="Totals")
+_DRAFT = Draft(id="total", kind="reading", prompt="Total?", source="a log", accept=("119",), no_trap=True)
+BOOK = DraftBook(title="Bills", drafts=(_DRAFT, _DRAFT.replaced(id="other", proposed=_PROPOSED)))
+
 Make = Callable[[Place], Screen[None]]
 MADE: dict[str, tuple[Make, str]] = {
     "suites": (lambda place: SuitesScreen(cwd=place.now.parent), "spent this month"),
@@ -66,9 +76,11 @@ MADE: dict[str, tuple[Make, str]] = {
     "live": (lambda place: LiveScreen(now=lambda: NOW), "Misses as they come"),
     "results": (lambda place: ResultsScreen(place.view), "miss 1 of"),
     "miss": (lambda place: MissScreen(place.view, place.view.misses[0]), "miss 1 of"),
+    "logs": (lambda place: LogsScreen([LOGS]), "12 requests"),
+    "drafting": (lambda place: DraftingScreen(BOOK), "draft 1 of 2"),
 }
 """Each screen with words that stand on it once it is ready."""
-BEFORE = {"spend.by_day": ("m",)}
+BEFORE = {"spend.by_day": ("m",), "logs.kinds": ("2",)}
 """Keys without which one would find nothing to change."""
 MISS = row("minutes", SONNET, 1, "miss", "210 minutes")
 

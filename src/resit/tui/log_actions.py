@@ -45,6 +45,10 @@ class LogActions(ResitScreen):
         """Show requests under other names."""
         raise NotImplementedError
 
+    def say_head(self, text: str) -> None:
+        """Set the line above the table."""
+        raise NotImplementedError
+
     def drafted(self) -> None:
         """The chosen requests are drafts by now."""
         raise NotImplementedError
@@ -54,9 +58,8 @@ class LogActions(ResitScreen):
     def action_rename(self) -> None:
         """Another name for a kind; marked ones become one."""
         here = self.table.chosen_id if self.view == "kind" else None
-        olds = (
-            tuple(sorted(self.marked_kinds)) if self.view == "kind" and self.marked_kinds else (here,) if here else ()
-        )
+        marked = tuple(sorted(self.marked_kinds)) if self.view == "kind" else ()
+        olds = marked or ((here,) if here else ())
         if not olds:
             self.say("Kinds are renamed in their own view (1).")
             return
@@ -116,7 +119,7 @@ class LogActions(ResitScreen):
         if len(requests) > MOST_DRAFTS:
             self.say(f"{len(requests)} are too many to walk through: mark at most {MOST_DRAFTS}.", severity="warning")
             return
-        self.say("Reading and redacting …")
+        self.say_head("Reading and redacting …")
         self._make_drafts(requests)
 
     @work(thread=True, exclusive=True, group="drafts", exit_on_error=False)
@@ -131,8 +134,8 @@ class LogActions(ResitScreen):
 
         for each in refused:
             self.say(each.why, severity="warning")
+        self.drafted()
         if made and self.is_current:
-            self.drafted()
             self.app.push_screen(DraftingScreen.of_requests(made))
 
     def action_drafts(self) -> None:

@@ -91,7 +91,7 @@ class SumLines:
             Shown(f"{mark}{each.name}", "half" if each.name in self._candidates else ""),
             Shown(f"{each.requests:,}"),
             Shown(f"{each.delegations:,}", "" if each.delegations else "dim"),
-            Shown(money(each.cost_usd, at_least=each.at_least and each.cost_usd is not None, places=2)),
+            Shown(money(each.cost_usd, at_least=each.at_least and each.cost_usd is not None)),
             Shown(f"{each.no_effort:,}", "" if each.no_effort else "dim"),
             Shown(tokens(_input(each))),
             Shown(tokens(each.usage.cache_read_tokens or 0)),

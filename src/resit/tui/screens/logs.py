@@ -109,17 +109,24 @@ class LogsScreen(LogActions):
             index = scan(self._sources, self._range.since, self._range.until, tell)
             summary = summarise(index)
         except _Stopped:
-            self.app.call_from_thread(self._say_head, "Stopped. What was read is remembered: r goes on.")
+            self.app.call_from_thread(self.say_head, "Stopped. What was read is remembered: r goes on.")
         except ResitError as error:
-            self.app.call_from_thread(self._say_head, f"✗ {error}")
+            self.app.call_from_thread(self.say_head, f"✗ {error}")
         else:
             if not worker.is_cancelled:
-                self.app.call_from_thread(self.show_index, index, summary)
+                self.app.call_from_thread(self._show_read, index, summary)
+
+    def _show_read(self, index: LogIndex, summary: Summary) -> None:
+        if self.index is not None:
+            same = f"{index.files_cached:,} of {count(index.files, 'file')} as they were"
+            self.say(f"Read again: {count(len(index.requests), 'request')}, {same}.")
+        self.show_index(index, summary)
 
     def _show_progress(self, progress: ScanProgress) -> None:
-        self._say_head(progress_said(progress))
+        self.say_head(progress_said(progress))
 
-    def _say_head(self, text: str) -> None:
+    def say_head(self, text: str) -> None:
+        """Set the line above the table."""
         self.query_one("#logs-head", PlainStatic).update(f" {one_line(text, 400)}")
 
     def show_index(self, index: LogIndex, summary: Summary) -> None:
@@ -127,9 +134,9 @@ class LogsScreen(LogActions):
         self.index, self._summary, self._audit = index, summary, None
         self.marked &= {request.key for request in index.requests}
         total = summary.total
-        cost = money(total.cost_usd, at_least=total.at_least and total.cost_usd is not None, places=2)
+        cost = money(total.cost_usd, at_least=total.at_least and total.cost_usd is not None)
         self.status(f"{count(total.count, 'request')} · {cost}")
-        self._say_head(head_said(index, summary))
+        self.say_head(head_said(index, summary))
         self._show(self.view)
 
     # -- views ------------------------------------------------------------------------------------------------------
@@ -360,4 +367,6 @@ class LogsScreen(LogActions):
     def drafted(self) -> None:
         """The marks have done their work."""
         self.marked = frozenset()
+        if self.index is not None and self._summary is not None:
+            self.say_head(head_said(self.index, self._summary))
         self._show(self.view)
