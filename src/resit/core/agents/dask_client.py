@@ -94,15 +94,17 @@ class Cluster:
         """
         try:
             await self._open()
-            parcel = await asyncio.to_thread(
-                pack, job, f"resit-{uuid.uuid4().hex}", self._pulse.name, unisolated=self._unisolated
-            )
         except ResitError as error:
             return Fault(kind="model", said=str(error))
+        token = f"resit-{uuid.uuid4().hex}"
+        try:
+            parcel = await asyncio.to_thread(pack, job, token, self._pulse.name, unisolated=self._unisolated)
+        except ResitError as error:
+            return Fault(kind="request", said=str(error))
         try:
             return await self._done(parcel)
         except asyncio.CancelledError:
-            self._given_up.append(parcel.token)
+            self._given_up.append(token)
             await self._beat()
             raise
 
