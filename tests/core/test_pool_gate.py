@@ -226,7 +226,7 @@ async def test_what_an_agent_says_of_its_plan_is_a_reading(desk: Desk) -> None:
     desk.client = ScriptedClient(lambda request: reply(right(request).text, agent=agent))
     ended = await desk.run(models(), concurrency=1)
     assert (len(desk.client.asked), ended.reason) == (1, "quota")
-    assert [(r.by, r.used_percent) for r in desk.readings.of("max")] == [("agent", 93)]
+    assert [(r.by, r.used_percent) for r in desk.readings.of("max")] == [("agent", Decimal(93))]
 
 
 # --- by a command

@@ -114,7 +114,7 @@ def test_calls_of_all_rounds_in_the_window_count_and_refused_or_older_ones_do_no
     calls = [call(301), call(299), call(10, round="two"), call(5, ended="limit", usage=None), call(1, ended="dropped")]
     assert pool_use("max", pool(runs=10), calls, NOW, ()).used == 3
     tokens = pool_use("max", pool(tokens=1000), calls, NOW, ())
-    assert (tokens.used, tokens.calls, tokens.tokens) == (450, 3, 450)
+    assert (tokens.used, tokens.calls, tokens.tokens) == (Decimal(450), 3, 450)
     assert pool_use("max", pool(usd=10), calls, NOW, ()).used == Decimal("1.5")
 
 
@@ -153,7 +153,7 @@ def test_room_for_a_large_call_is_there_when_enough_has_passed_and_never_for_one
 def test_pools_are_read_from_the_ledger_of_every_round(tmp_path: Path) -> None:
     models = load(tmp_path, '[pools.max]\nwindow = "5h"\nruns = 10\n[models.model-a]\npool = "max"\n')
     [use] = pool_uses(models, [call(3), call(2, model="other")], NOW, Readings(tmp_path / "readings"))
-    assert (use.name, use.used) == ("max", 1)
+    assert (use.name, use.used) == ("max", Decimal(1))
 
 
 # --- readings and points
@@ -166,8 +166,8 @@ def test_points_are_the_difference_of_readings_shared_over_the_calls_between() -
     ]  # fmt: skip
     readings = [reading(45, "10"), reading(25, "14"), reading(10, "15")]
     found = {p.round: p for p in points_by_round(pool(), calls, readings)}
-    assert (found["one"].points, found["one"].calls, found["one"].read_calls) == (2, 2, 1)
-    assert (found["two"].points, found["two"].calls, found["two"].read_calls) == (3, 2, 2)
+    assert (found["one"].points, found["one"].calls, found["one"].read_calls) == (Decimal(2), 2, 1)
+    assert (found["two"].points, found["two"].calls, found["two"].read_calls) == (Decimal(3), 2, 2)
     assert (found["three"].points, found["three"].read_calls) == (None, 0)
     assert found["two"].tokens == 300
 
