@@ -128,6 +128,24 @@ def test_claude_code_gives_up_on_a_wrong_key_after_two_retries() -> None:
     assert dict(found.settings)["CLAUDE_CODE_MAX_RETRIES"] == "2"
 
 
+@pytest.mark.parametrize(
+    ("model", "variable"),
+    [("claude-code/m", "ANTHROPIC_API_KEY"), ("codex/m", "OPENAI_API_KEY"), ("gemini/m", "GEMINI_API_KEY")],
+)
+def test_nobodys_key_or_sign_in_goes_to_another_server_unless_it_is_named(model: str, variable: str) -> None:
+    request = Request("command", model, "?", None, 100, None, "default", "command:x")
+    usual = command_line(request, entry_of(model, NONE))
+    assert variable in usual.variables
+    file = ModelsFile.model_validate({"models": {model: {"base_url": "http://127.0.0.1:9"}}})
+    elsewhere = command_line(request, entry_of(model, file))
+    assert (elsewhere.variables, elsewhere.renamed, elsewhere.logins) == ((), (), ())
+    assert dict(elsewhere.settings)[variable] == "none"
+    file = ModelsFile.model_validate({"models": {model: {"base_url": "http://127.0.0.1:9", "key": "MY_KEY"}}})
+    named = command_line(request, entry_of(model, file))
+    assert named.renamed == ((variable, "MY_KEY"),)
+    assert variable not in dict(named.settings)
+
+
 def test_an_agent_that_was_never_run_here_is_marked() -> None:
     assert [preset for preset in PRESETS if not KNOWN[preset].tried] == ["agy"]
 

@@ -45,7 +45,7 @@ async def ask_claude(
     hidden: tuple[Path, ...] = (),
     **entry: Any,
 ) -> Reply | Fault:
-    table = {"base_url": server.url, **entry}
+    table = {"base_url": server.url, "key": "ANTHROPIC_API_KEY", **entry}
     file = ModelsFile.model_validate({"models": {CLAUDE: table}})
     asking = CommandClient(
         file, Ground(hidden, isolation), environ={**os.environ, "ANTHROPIC_API_KEY": KEY, "OTHER_KEY": KEY}
@@ -135,7 +135,7 @@ async def test_claude_code_stops_at_its_budget_and_that_is_no_wrong_answer(serve
 
 
 async def ask_codex(url: str, *, effort: Effort | None = None, isolation: Isolation = kit.BEST) -> Reply | Fault:
-    file = ModelsFile.model_validate({"models": {"codex/gpt-6-sol": {"base_url": url}}})
+    file = ModelsFile.model_validate({"models": {"codex/gpt-6-sol": {"base_url": url, "key": "OPENAI_API_KEY"}}})
     asking = CommandClient(file, Ground(isolation=isolation), environ={**os.environ, "OPENAI_API_KEY": KEY})
     request = Request(
         "command",
@@ -182,7 +182,9 @@ async def test_codex_cannot_read_the_persons_home_or_another_variable() -> None:
 @installed("gemini")
 async def test_gemini_reads_its_file_and_answers() -> None:
     with serve_gemini("read a.txt", "408") as server:
-        file = ModelsFile.model_validate({"models": {"gemini/gemini-3.8-flash": {"base_url": server.url}}})
+        file = ModelsFile.model_validate(
+            {"models": {"gemini/gemini-3.8-flash": {"base_url": server.url, "key": "GEMINI_API_KEY"}}}
+        )
         asking = CommandClient(file, Ground(), environ={**os.environ, "GEMINI_API_KEY": KEY})
         request = Request(
             "command", "gemini/gemini-3.8-flash", "What?", None, 100, None, "default", "command:gemini",
@@ -213,7 +215,7 @@ async def test_claude_code_edits_and_runs_commands_in_its_copy_of_a_workspace(
         Answer(tool=("Bash", {"command": "cat sum.py; touch made; ls", "description": "Look"})),
         Answer("Done."),
     )
-    file = ModelsFile.model_validate({"models": {CLAUDE: {"base_url": server.url}}})
+    file = ModelsFile.model_validate({"models": {CLAUDE: {"base_url": server.url, "key": "OTHER_KEY"}}})
     asking = CommandClient(
         file, Ground(isolation=isolation), environ={**os.environ, "ANTHROPIC_API_KEY": KEY, "OTHER_KEY": KEY}
     )

@@ -33,7 +33,7 @@ def agent_infos(models_file: ModelsFile, environ: Mapping[str, str] | None = Non
 def _own(models_file: ModelsFile) -> Iterator[ModelInfo]:
     for model, entry in models_file.models.items():
         if entry.provider == "command":
-            yield _info(model, efforts_of(model, entry), "models.toml")
+            yield _info(model, efforts_of(entry), "models.toml")
 
 
 def _installed(environ: Mapping[str, str] | None) -> Iterator[ModelInfo]:

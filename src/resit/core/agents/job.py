@@ -107,6 +107,7 @@ async def _in_scratch(
 def _spec(job: AgentJob, program: str, scratch: Scratch, filled: Filled, environ: Mapping[str, str]) -> JailSpec:
     command = job.command
     named = {name: environ[name] for name in (*_PASSED_ON, *command.variables) if name in environ}
+    named |= {name: environ[source] for name, source in command.renamed if source in environ}
     return JailSpec(
         scratch=scratch.work,
         writable=scratch.writable,

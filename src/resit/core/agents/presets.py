@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from resit.core.agent_names import Preset, preset_of
 from resit.core.agents.template import CommandLine
 from resit.core.command_entry import PLACEHOLDER
-from resit.core.config import COMMAND, ModelEntry, ModelsFile
+from resit.core.config import ModelEntry, ModelsFile
 from resit.core.errors import ResitError, UsageError
 from resit.core.records import EFFORTS, Effort, Request, Setting
 
@@ -50,6 +50,8 @@ class Known:
     logins: tuple[str, ...]
     settings: tuple[tuple[str, str], ...] = ()
     home_files: tuple[tuple[str, str], ...] = ()
+    key_variable: str | None = None
+    """The variable it takes a key from, for any server; None where another server cannot be named."""
     server_variable: str | None = None
     """The variable that names its server, where there is one."""
     by_argument: bool = False
@@ -125,6 +127,7 @@ KNOWN: dict[Preset, Known] = {
             ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
             ("DISABLE_AUTOUPDATER", "1"),
         ),
+        key_variable="ANTHROPIC_API_KEY",
         server_variable="ANTHROPIC_BASE_URL",
         hint="npm install -g @anthropic-ai/claude-code",
     ),
@@ -135,6 +138,7 @@ KNOWN: dict[Preset, Known] = {
         reader="codex",
         variables=("OPENAI_API_KEY", "CODEX_API_KEY"),
         logins=(".codex/auth.json",),
+        key_variable="OPENAI_API_KEY",
         hint="npm install -g @openai/codex",
     ),
     "gemini": Known(
@@ -146,6 +150,7 @@ KNOWN: dict[Preset, Known] = {
         # Google accounts are no longer served by it, so there is no file to sign in with.
         logins=(),
         home_files=((".gemini/settings.json", _GEMINI_SETTINGS),),
+        key_variable="GEMINI_API_KEY",
         server_variable="GOOGLE_GEMINI_BASE_URL",
         hint="npm install -g @google/gemini-cli",
     ),
@@ -187,21 +192,32 @@ def command_line(request: Request, entry: ModelEntry) -> CommandLine:
         )
     known = KNOWN[entry.preset]
     wanted = Wanted(model, request.effort, request.workspace is not None, entry.budget_usd, entry.base_url)
-    server = ((known.server_variable, entry.base_url),) if known.server_variable and entry.base_url else ()
-    return CommandLine(
+    line = CommandLine(
         name=entry.preset,
         argv=(known.program, *known.arguments(wanted)),
         model=model,
         prompt_by="argument" if known.by_argument else "stdin",
         reader=known.reader,
-        variables=(*known.variables, *entry.env, *((entry.key,) if entry.key else ())),
-        settings=known.settings + server,
+        variables=known.variables + entry.env,
+        renamed=((known.key_variable, entry.key),) if entry.key and known.key_variable else (),
+        settings=known.settings,
         logins=known.logins + entry.sign_in,
         home_files=known.home_files,
     )
+    return line if entry.base_url is None else _elsewhere(line, known, entry)
 
 
-def efforts_of(model: str, entry: ModelEntry) -> tuple[Effort, ...]:
+def _elsewhere(line: CommandLine, known: Known, entry: ModelEntry) -> CommandLine:
+    """The same for a server named in `models.toml`: nobody's key goes to a stranger's server by oversight."""
+    settings = dict(line.settings)
+    if known.server_variable and entry.base_url:
+        settings[known.server_variable] = entry.base_url
+    if known.key_variable and entry.key is None:
+        settings[known.key_variable] = "none"  # or it would not start
+    return replace(line, variables=entry.env, settings=tuple(settings.items()), logins=entry.sign_in)
+
+
+def efforts_of(entry: ModelEntry) -> tuple[Effort, ...]:
     """The efforts that an agent takes: as its entry says, else as its preset or template has it."""
     if entry.efforts is not None:
         return entry.efforts
@@ -222,7 +238,7 @@ def cannot_run(
         here: Whether it is to run on this machine, so that its program must be here.
     """
     entry = entry_of(setting.model, models_file)
-    efforts = efforts_of(setting.model, entry)
+    efforts = efforts_of(entry)
     if setting.effort is not None and setting.effort not in efforts:
         takes = f"takes {', '.join(efforts)}" if efforts else "takes none"
         return UsageError(f"{setting.model} takes no effort {setting.effort}; it {takes}")
@@ -236,17 +252,6 @@ def cannot_run(
         hint = KNOWN[entry.preset].hint if entry.preset is not None else "install it, or name its full path"
         return UsageError(f"{program} is not on PATH, so {setting.model} cannot be asked", hint=hint)
     return None
-
-
-def program_of(setting: Setting, models_file: ModelsFile) -> str:
-    """Name of the program that a setting's command starts."""
-    entry = entry_of(setting.model, models_file)
-    return entry.command[0] if entry.preset is None else KNOWN[entry.preset].program
-
-
-def command_name(endpoint: str) -> str:
-    """The command's name in an endpoint: `codex` of `command:codex`."""
-    return endpoint.removeprefix(COMMAND).partition("@")[0]
 
 
 def _has(entry: ModelEntry, name: str) -> bool:

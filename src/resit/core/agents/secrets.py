@@ -31,6 +31,7 @@ class Keys:
     def of(cls, command: CommandLine, environ: Mapping[str, str], home: Path) -> Keys:
         """Those of its variables and of its login files."""
         named = [(name, environ.get(name, "")) for name in command.variables]
+        named += [(name, environ.get(source, "")) for name, source in command.renamed]
         values = [Secret(value, name) for name, value in named if _is_secret(name, value)]
         return cls((*values, *_of_logins(command, home)))
 

@@ -35,6 +35,8 @@ class CommandLine:
     """For the reader `json`: where the answer stands, as a small dotted path."""
     variables: tuple[str, ...] = ()
     """Names of the environment variables it gets beside the usual ones; no values, so that a job can be sent."""
+    renamed: tuple[tuple[str, str], ...] = ()
+    """Variables that it gets under another name: its own, and that of the person's."""
     settings: tuple[tuple[str, str], ...] = ()
     """Variables with fixed values, none of them secret."""
     logins: tuple[str, ...] = ()
