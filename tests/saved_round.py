@@ -74,7 +74,8 @@ def reply(text: str, stop: Stop = "end", **more: object) -> Reply:
     return Reply.model_validate(fields | more)
 
 
-ANSWERS: dict[tuple[str, str], tuple[str | Reply | Fault, ...]] = {
+Answers = dict[tuple[str, str], tuple[str | Reply | Fault, ...]]
+ANSWERS: Answers = {
     ("minutes", "haiku"): ("210", "210"),
     ("minutes", "sonnet"): ("210 minutes", "210"),
     ("product", "haiku"): ("408", "408"),
@@ -99,7 +100,7 @@ def suite(tmp_path: Path) -> Suite:
 
 def keep_round(
     suite: Suite,
-    answers: dict[tuple[str, str], tuple[str | Reply | Fault, ...]],
+    answers: Answers,
     *,
     settings: Sequence[Setting] = (HAIKU, SONNET),
     name: str = "20261128-1402",
