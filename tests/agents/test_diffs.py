@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from resit.core.agents.diffs import MAX_DIFF_CHARS, Unusable, change_again, diff
+from resit.core.agents.diffs import MAX_DIFF_CHARS, Unusable, change_again, count_changes, diff
 from resit.core.folders import copy_tree, digest_tree, read_tree
 
 
@@ -157,3 +157,16 @@ def test_a_diff_that_does_not_fit_changes_nothing_outside(before: Path, tmp_path
         change_again(before, text)
     assert digest_tree(before) == kept
     assert not (tmp_path / "outside").exists()
+
+
+def test_changed_lines_are_counted_by_file_whatever_they_say(before: Path, after: Path) -> None:
+    (before / "solve.py").write_text("-- a/x\nkept\n")
+    (after / "solve.py").write_text("kept\n++ b/x\nlast")
+    (after / "new.py").write_text("one\ntwo\n")
+    (after / "data" / "note.txt").unlink()
+    (after / "link").symlink_to("solve.py")
+    assert count_changes(changes(before, after)) == [
+        ("data/note.txt", 0, 1), ("link", 0, 0), ("new.py", 2, 0), ("solve.py", 2, 1),
+    ]  # fmt: skip
+    assert count_changes("") == []
+    assert count_changes('--- "broken\n+++ b/x\n@@ -1,9 +1,9 @@\n+') == [("x", 1, 0)]

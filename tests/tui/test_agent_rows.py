@@ -56,6 +56,26 @@ def test_how_an_agent_was_kept_in_and_what_it_was_refused_is_said() -> None:
     assert agent_facts(Reply(text="", seconds=1.0)) == []
 
 
+def test_what_an_agent_changed_is_told_on_one_line() -> None:
+    diff = "--- a/calc.py\n+++ b/calc.py\n@@ -1,1 +1,2 @@\n-a\n+b\n+c\n--- /dev/null\n+++ b/new.py\n@@ -0,0 +1,1 @@\n+d"
+    facts = dict(agent_facts(reply(verified=Verified(diff=diff))))
+    assert facts["changed"] == "calc.py +2 −1, new.py +1 −0"
+
+
+def test_the_pane_names_the_tests_that_failed_and_counts_the_others(suite: Suite) -> None:
+    names = tuple(f"tests.test_{n}" for n in range(30))
+    question = suite.by_id["leap-year"].replaced(accept=(), workspace="given", verify="make check")
+    code = suite.replaced(questions=(question,), path=None)
+    work = Verified(tests=names, failed=names[:25], exit_code=1, rule=question.verify_digest)
+    said = Reply(text="done", seconds=2.0, agent=AgentRun(isolation="bubblewrap", verified=work))
+    view = RoundView.at(keep_round(code, {("leap-year", "haiku"): (said,)}, settings=(HAIKU,)))
+    text = pane_text(view.miss(run_key("leap-year", HAIKU, 1)), 60).plain
+    assert "✗ tests.test_0: failed" in text
+    assert "5 more, enter opens" in text
+    assert "✓ 5 passed, enter opens" in text
+    assert "tests.test_29" not in text
+
+
 def test_every_step_is_told_in_order_with_who_speaks() -> None:
     steps = (
         Step(kind="thinking", text="hm"),

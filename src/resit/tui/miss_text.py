@@ -200,7 +200,7 @@ def _why(miss: Miss) -> list[Content]:
             lines.append(_line("trap", _trap(graded), "$warning"))
         if graded.second is not None:
             lines.append(_line("second", _second(miss, graded.second)))
-        lines += _checks(graded, _CHECKS)
+        lines += _checks(graded, _CHECKS, folded=miss.question.verify is not None)
         if graded.doubtful:
             lines.append(_line("doubt", one_line(graded.doubtful, 300), "$warning"))
     if miss.suspect:
@@ -229,16 +229,28 @@ def _second(miss: Miss, second: Judged) -> Content:
     return Content.styled(f"{sign} ", mark_style(sign)) + Content(f"{name}{one_line(second.why, 200)}")
 
 
-def _checks(graded: Grade, most: int | None = None) -> list[Content]:
-    """Checks and tests, each with its mark; those of an agent's work that failed come first."""
+def _checks(graded: Grade, most: int | None = None, *, folded: bool = False) -> list[Content]:
+    """Checks and tests, each with its mark; those of an agent's work that failed come first.
+
+    Args:
+        graded: What holds them.
+        most: How many are named.
+        folded: Only count those that passed: tests have long names, and many pass.
+    """
+    named = [check for check in graded.checks if not (folded and check.passed)]
     lines = []
-    for at, check in enumerate(graded.checks[:most]):
+    for at, check in enumerate(named[:most]):
         sign = PASS if check.passed else MISS
         text = one_line(check.name, 120) + ("" if check.passed or not check.why else f": {one_line(check.why, 160)}")
         value = Content.styled(f"{sign} ", mark_style(sign)) + Content(text)
         lines.append(_line("" if at else "checks", value))
-    left = len(graded.checks) - len(lines)
-    return [*lines, _line("", f"{left:,} more, enter opens", "$text-muted")] if left else lines
+    left, passed = len(named) - len(lines), len(graded.checks) - len(named)
+    if left:
+        lines.append(_line("", f"{left:,} more, enter opens", "$text-muted"))
+    if passed:
+        value = Content.styled(f"{PASS} ", mark_style(PASS)) + Content(f"{passed:,} passed, enter opens")
+        lines.append(_line("" if lines else "checks", value))
+    return lines
 
 
 def _compared(judged: Judged) -> list[Content]:

@@ -92,6 +92,8 @@ class QuestionsModel:
 
     @staticmethod
     def _accepts(question: Question) -> str:
+        if not question.accept and not question.checks and question.verify:
+            return "tests"
         return " | ".join(question.accept) or figures.count(len(question.checks), "check")
 
     def _shows_as(self, other: QuestionsModel) -> bool:

@@ -126,6 +126,27 @@ def _span(start: int, count: int) -> str:
     return f"{start + 1 if count else start},{count}"
 
 
+def count_changes(text: str) -> list[tuple[str, int, int]]:
+    """Files that a diff tells of, with the lines added and removed; what is told in words counts as no line."""
+    found: list[tuple[str, int, int]] = []
+    lines = text.split("\n")
+    at = 0
+    while at + 1 < len(lines):
+        if not (lines[at].startswith("--- ") and lines[at + 1].startswith("+++ ")):
+            at += 1
+            continue
+        old, new = (_named(line[4:]) for line in lines[at : at + 2])
+        added, removed, at = 0, 0, at + 2
+        while at < len(lines) and (hunk := _HUNK.fullmatch(lines[at])):
+            old_left, new_left, at = int(hunk[2]), int(hunk[4]), at + 1
+            while at < len(lines) and (old_left > 0 or new_left > 0 or lines[at] == _NO_END):
+                mark = lines[at][:1]
+                old_left, new_left = old_left - (mark in " -"), new_left - (mark in " +")
+                added, removed, at = added + (mark == "+"), removed + (mark == "-"), at + 1
+        found.append((new or old or "", added, removed))
+    return found
+
+
 def change_again(folder: Path, text: str) -> None:
     """Make the change that a diff tells of in `folder`, which holds what the diff began with.
 
@@ -149,7 +170,10 @@ def change_again(folder: Path, text: str) -> None:
 def _named(shown: str) -> str | None:
     if shown == _NOTHING:
         return None
-    name: object = json.loads(shown) if shown.startswith('"') else shown
+    try:
+        name: object = json.loads(shown) if shown.startswith('"') else shown
+    except ValueError:
+        name = shown
     return str(name)[2:]
 
 

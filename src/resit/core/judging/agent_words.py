@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from resit.core.agents.diffs import count_changes
 from resit.core.judging.wording import counted, dollars
 from resit.core.records import AgentRun, QuotaReading, Reply, Step
 
@@ -20,6 +21,9 @@ def agent_facts(reply: Reply) -> list[tuple[str, str]]:
         facts.append(("refused", ", ".join(dict.fromkeys(agent.denied))))
     if agent.verified is not None and agent.verified.changed:
         facts.append(("touched", ", ".join(agent.verified.changed)))
+    if agent.verified is not None and agent.verified.diff:
+        files = (f"{name} +{added} −{removed}" for name, added, removed in count_changes(agent.verified.diff))
+        facts.append(("changed", ", ".join(files)))
     if agent.quota:
         facts.append(("quota", ", ".join(map(_quota, agent.quota))))
     return facts
