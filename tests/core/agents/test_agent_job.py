@@ -178,6 +178,13 @@ async def test_a_sign_in_file_is_lent_its_tokens_are_hidden_and_a_renewed_one_is
         assert login.read_text() == '{"token": "second-token-9876543210", "n": 2}'
 
 
+async def test_the_password_of_a_proxy_is_kept_nowhere(program: Any) -> None:
+    environ = {**os.environ, "HTTPS_PROXY": "http://me:proxy-password-42@proxy.example:3128"}
+    answer = await kit.ask(kit.entry(program("print(os.environ['HTTPS_PROXY'])")), environ=environ)
+    assert isinstance(answer, Reply)
+    assert answer.text == f"http://me:{HIDDEN}@proxy.example:3128"
+
+
 async def test_plain_settings_beside_a_key_take_no_words_out_of_an_answer(
     program: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,11 +20,10 @@ from resit.core.agents.sign_in import Lent, sign_in_files
 from resit.core.agents.template import CommandLine, Filled, fill
 from resit.core.agents.verify import CodeKey, verify
 from resit.core.calling.client import Delta, Listener
+from resit.core.command_entry import TIMEOUT_S
 from resit.core.errors import ResitError
 from resit.core.records import Fault, FaultKind, Isolation, Reply, Request
 
-TIMEOUT_S = 1500.0
-"""How long a run may take, unless `models.toml` says otherwise."""
 MOST_HEARD = 1_000_000
 """Characters that are streamed of one run: whoever listens keeps them."""
 _PASSED_ON = (

@@ -33,7 +33,7 @@ class Keys:
         named = [(name, environ.get(name, "")) for name in command.variables]
         named += [(name, environ.get(source, "")) for name, source in command.renamed]
         values = [Secret(value, name) for name, value in named if _is_secret(name, value)]
-        return cls((*values, *_of_logins(command, home)))
+        return cls((*values, *_of_proxies(environ), *_of_logins(command, home)))
 
     def renewed(self, command: CommandLine, home: Path) -> Keys:
         """With those that the login files hold now: a command may have renewed them."""
@@ -63,6 +63,16 @@ def _agent(agent: AgentRun, keys: Keys) -> AgentRun:
         lists = {name: tuple(map(keys.scrub, getattr(agent.verified, name))) for name in ("changed", "tests", "failed")}
         changed["verified"] = agent.verified.model_copy(update={**texts, **lists})
     return agent.model_copy(update=changed)
+
+
+def _of_proxies(environ: Mapping[str, str]) -> Iterator[Secret]:
+    """The passwords in the addresses of proxies, which every program is told."""
+    for name, value in environ.items():
+        if name.lower().endswith("_proxy"):
+            # `user:password@host`; an address that cannot be read holds none that a program could use.
+            password = value.rpartition("@")[0].rpartition("//")[2].partition(":")[2]
+            if len(password) >= _MIN_CHARS:
+                yield Secret(password, name)
 
 
 def _of_logins(command: CommandLine, home: Path) -> Iterator[Secret]:
