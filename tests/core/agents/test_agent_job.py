@@ -305,7 +305,7 @@ async def test_an_agent_that_is_asked_to_finish_gives_its_last_words(program: An
         "claude",
     )
     path = f"{agent.parent}{os.pathsep}{os.environ['PATH']}"
-    table = {"provider": "command", "preset": "claude-code", "model": "m", "timeout_s": 1.5}
+    table = {"provider": "command", "preset": "claude-code", "model": "m", "timeout_s": 4}
     for isolation in kit.LEVELS:
         answer = await kit.ask(table, isolation=isolation, environ={**os.environ, "PATH": path})
         assert isinstance(answer, Fault)
