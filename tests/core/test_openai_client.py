@@ -85,6 +85,12 @@ async def test_an_effort_and_thinking_off_together_are_refused_before_any_call()
     assert not server.calls
 
 
+async def test_half_a_surrogate_pair_in_a_prompt_is_sent_as_json_can_and_is_no_defect() -> None:
+    answer, server = await ask(chat("2"), what=request("\ud83d \U0001f600 ü"))
+    assert isinstance(answer, Reply)
+    assert server.calls[0].prompt == "\ud83d \U0001f600 ü"
+
+
 async def test_no_key_sends_no_key() -> None:
     _, server = await ask(chat(), key=None)
     assert "authorization" not in server.calls[0].headers

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
+import json
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing
@@ -145,7 +146,11 @@ class OpenAIClient:
             return self._http
 
     def _connect(self, http: Any) -> _Http:
-        headers = {"accept": "text/event-stream, application/json", "accept-encoding": "identity"}
+        headers = {
+            "accept": "text/event-stream, application/json",
+            "accept-encoding": "identity",
+            "content-type": "application/json",
+        }
         if self._key is not None:
             headers["authorization"] = f"Bearer {self._key.reveal()}"
         client = http.AsyncClient(
@@ -228,7 +233,9 @@ class OpenAIClient:
         """One call, with whatever goes wrong told as a fault."""
         try:
             async with asyncio.timeout(self._timeout_s) as limit:
-                async with http.client.stream("POST", http.url, json=body) as response:
+                # As ASCII: a prompt may hold half a surrogate pair, which no other encoding can send.
+                content = json.dumps(body).encode()
+                async with http.client.stream("POST", http.url, content=content) as response:
                     silence = Silence(limit, self._stall_s)
                     return await self._read(asked, response, stream, silence, listen)
         except http.errors as error:
