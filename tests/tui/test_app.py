@@ -135,11 +135,11 @@ async def test_the_theme_is_stepped_through_and_remembered(tmp_path: Path) -> No
 
 
 async def test_a_resit_toml_rebinds_keys_and_the_footer_says_so(tmp_path: Path) -> None:
-    (tmp_path / "resit.toml").write_text('[keys]\n"app.help" = "f1"\n"results.sort" = "o"\n')
+    (tmp_path / "resit.toml").write_text('[keys]\n"app.help" = "f1"\n"results.accept" = "o"\n')
     app = ResitApp(first=Plain(), preferences=Preferences(tmp_path))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
-        assert "o sort" in screen_text(app)
+        assert "o accept" in screen_text(app)
         assert "f1 help" in screen_text(app)
         await pilot.press("f1")
         await pilot.pause()

@@ -332,6 +332,28 @@ async def test_live_fits_80_by_24_with_its_keys_behind_help(app: ResitApp) -> No
         await until_seen(pilot, "Watch one reply as it streams in")
 
 
+def footer(app: ResitApp) -> str:
+    return seen(app).splitlines()[-1]
+
+
+async def test_the_bottom_line_offers_what_can_be_done_now(app: ResitApp, runner: StubRunner) -> None:
+    async with app.run_test(size=(80, 24)) as pilot:
+        feed(app, started(HAIKU), kept(0, HAIKU, "miss"))
+        await until_seen(pilot, "1/40")
+        for word in ("p pause", "enter read", "x stop", "g results", "a all runs", "w watch", "f follow", "? help"):
+            assert word in footer(app)
+        assert "ask what is owed" not in footer(app)
+        feed(app, PauseChanged(NOW, True))
+        await until_seen(pilot, "p go on")
+        feed(app, ended("stopped", "stopped: 39 runs are left", 39))
+        app.session.ended = ended("stopped", "stopped: 39 runs are left", 39)
+        app.session._runner = None
+        await until_seen(pilot, "r ask what is owed")
+        for word in ("p go on", "p pause", "x stop", "w watch"):
+            assert word not in footer(app)
+        assert "g results" in footer(app)
+
+
 async def test_no_round_is_said_not_broken() -> None:
     app = ResitApp(first=LiveScreen())
     async with app.run_test(size=SIZE, notifications=True) as pilot:

@@ -198,7 +198,7 @@ async def test_a_sample_is_copied_before_it_is_edited() -> None:
 async def test_the_whole_screen_fits_80_by_24(good: Path) -> None:
     app = app_with(good)
     async with app.run_test(size=(80, 24)) as pilot:
-        shown = await until_seen(pilot, "My own exam", "enter set up a round")
+        shown = await until_seen(pilot, "My own exam", "enter set up")
         assert "? help" in shown
 
 

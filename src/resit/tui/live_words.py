@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from statistics import median
 from typing import TYPE_CHECKING
@@ -17,10 +18,32 @@ from resit.tui.widgets.progress_rows import Figures, spark
 if TYPE_CHECKING:
     from resit.core.rounds.events import BatchSeen, RoundEnded
     from resit.core.rounds.progress import Flight, Progress, SettingProgress
+    from resit.tui.commands import Command
 
 NEWS_LIMIT_S = 90.0
 """A call without news for longer is named: most replies of these sizes end within a minute."""
 _NAMED = 3
+
+
+def keys_now(commands: Sequence[Command], *, runs: bool, ours: bool, paused: bool, owed: bool) -> list[Command]:
+    """The commands that do something in this state, in the order in which they are wanted.
+
+    Args:
+        commands: Those of the screen.
+        runs: Whether the round goes on.
+        ours: Whether this process runs it.
+        paused: Whether it is held.
+        owed: Whether it ended with runs still to ask.
+    """
+    words = {"live.pause": "go on" if paused else "pause", "live.again": "ask what is owed" if owed else ""}
+    if runs:
+        left = () if ours else ("live.pause", "live.stop", "live.watch")
+        wanted = [command for command in commands if command.id not in (*left, "live.again")]
+    else:
+        # Another start stands before what there is to read: without it the round is not whole.
+        order = ("live.again", "live.results", "live.read", "live.all")
+        wanted = [command for name in order for command in commands if command.id == name]
+    return [replace(command, label=words.get(command.id, command.label)) for command in wanted]
 
 
 def progress_figures(progress: Progress, seconds: Mapping[str, Sequence[float]]) -> tuple[Figures, ...]:

@@ -14,6 +14,7 @@ from resit.core.records import Row
 from resit.core.scoring.grid import make_cell
 from resit.tui import figures
 from resit.tui.looks import LEFT_OUT, PASS, mark
+from resit.tui.setting_names import short_names
 from resit.tui.widgets.table import Column, Shown, Tone
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class QuestionsModel:
         self._labels = list(view.settings)
         self._out = frozenset(view.evidence.questions_out)
         self._rows_out = _rows_out(view)
-        names = _names(self._labels)
+        names = short_names(self._labels)
         like = before if isinstance(before, QuestionsModel) and before._shows_as(self) else None
         known = like._grid.cells if like else {}
         fresh = {place: _cell_shown(cell) for place, cell in self._grid.cells.items() if known.get(place) is not cell}
@@ -137,18 +138,6 @@ class QuestionsModel:
 
 def _wide(texts: Sequence[str], least: int, most: int) -> int:
     return max(least, min(most, max((cell_len(text) for text in texts), default=0)))
-
-
-def _names(labels: Sequence[str]) -> list[str]:
-    """Column heads: short names, without the words that all of them end on."""
-    names = [figures.short_setting(label).split(" ") for label in labels]
-    if len(set(map(tuple, names))) < len(names):
-        return list(labels)
-    while len(names) > 1 and all(len(name) > 1 for name in names) and len({name[-1] for name in names}) == 1:
-        names = [name[:-1] for name in names]
-        if len(set(map(tuple, names))) < len(names):
-            return [figures.short_setting(label) for label in labels]
-    return [" ".join(name) for name in names]
 
 
 def _cell_shown(cell: Cell) -> Shown:

@@ -13,6 +13,8 @@ from resit.tui.commands import APP, SCREENS, Command, bindings
 from resit.tui.widgets.frame import Crumbs, KeyLine, TooSmall
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from resit.tui.app import ResitApp
 
 
@@ -56,6 +58,10 @@ class ResitScreen(Screen[None]):
         self.query_one(Crumbs).trail = trail
         self.title = " › ".join(trail)
         self.resit.set_window_title(f"resit › {self.title}")
+
+    def offer(self, commands: Iterable[Command]) -> None:
+        """Name these keys in the bottom line, with `?` as the last."""
+        self.query_one(KeyLine).show((*commands, APP[0]))
 
     def status(self, content: Content | str) -> None:
         """Set what stands on the right of the top line."""

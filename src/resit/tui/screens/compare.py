@@ -20,7 +20,7 @@ from resit.core.printable import one_line
 from resit.core.scoring.grid import settled_score
 from resit.tui.figures import score, short_setting, when
 from resit.tui.screens.base import ResitScreen
-from resit.tui.widgets.plain import PlainStatic
+from resit.tui.widgets.plain import Hung, PlainStatic
 from resit.tui.widgets.table import Column, ResultsGrid, Shown, Tone
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class CompareScreen(ResitScreen):
         self.app.call_from_thread(self._show_pairs, comparisons, head)
 
     def _show_pairs(self, comparisons: Sequence[Comparison], head: Content) -> None:
-        self.query_one("#compare-head", PlainStatic).update(head)
+        self.query_one("#compare-head", PlainStatic).update(Hung(head, 3))
         table = self.query_one(ResultsGrid)
         self._lines = PairLines(comparisons, table.size.width)
         table.show_model(self._lines)

@@ -10,7 +10,9 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from resit.tui.commands import APP, Command, sign
-from resit.tui.widgets.plain import PlainStatic
+from resit.tui.widgets.plain import Hung, PlainStatic
+
+_KEY_WIDTH = 13
 
 
 class HelpScreen(ModalScreen[None]):
@@ -29,14 +31,17 @@ class HelpScreen(ModalScreen[None]):
             yield PlainStatic("Keys", classes="dialog-title")
             with VerticalScroll():
                 if self._commands:
-                    yield PlainStatic(
-                        Content("\n").join([Content.styled("This screen", "bold"), *self._lines(self._commands)])
-                    )
-                yield PlainStatic(Content("\n").join([Content.styled("\nEverywhere", "bold"), *self._lines(APP)]))
-                yield PlainStatic("  ctrl+p     Every action by name")
+                    yield self._list("This screen", self._lines(self._commands))
+                    yield PlainStatic()
+                palette = Content.assemble((f"  {'ctrl+p':<10} ", "bold $primary"), "Every action by name")
+                yield self._list("Everywhere", [*self._lines(APP), palette])
             yield PlainStatic(
                 "esc closes · a resit.toml in the settings folder may rebind keys", classes="dialog-about"
             )
+
+    @staticmethod
+    def _list(title: str, lines: list[Content]) -> PlainStatic:
+        return PlainStatic(Hung(Content("\n").join([Content.styled(title, "bold"), *lines]), _KEY_WIDTH))
 
     def _lines(self, commands: tuple[Command, ...]) -> list[Content]:
         key_of = getattr(self.app, "key_of", lambda command: command.keys.split(",")[0])

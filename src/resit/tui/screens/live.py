@@ -15,11 +15,11 @@ from textual.content import Content
 from resit.core.errors import ResitError
 from resit.core.records import Row, run_key
 from resit.tui.filters import below_full
-from resit.tui.live_words import end_line, money_line, progress_figures, status_line, waiting_lines
+from resit.tui.live_words import end_line, keys_now, money_line, progress_figures, status_line, waiting_lines
 from resit.tui.messages import ProgressChanged, RoundOver, SuiteChanged
 from resit.tui.screens.base import ResitScreen
 from resit.tui.widgets.live_log import FlightLines, LiveEntry, LiveLines, LiveLog
-from resit.tui.widgets.plain import PlainStatic
+from resit.tui.widgets.plain import Hung, PlainStatic
 from resit.tui.widgets.progress_rows import ProgressRows
 from resit.tui.widgets.stream_pane import StreamPane
 from resit.tui.widgets.table import ResultsGrid
@@ -167,11 +167,20 @@ class LiveScreen(ResitScreen):
         self._show_text("#end", self._end_line())
         self._draw_log()
         self.query_one(StreamPane).draw(progress, now)
+        self._offer_keys()
+
+    def _offer_keys(self) -> None:
+        session = self.resit.session
+        ended = session.ended or (self._progress.ended if self._progress else None)
+        owed = bool(self._problem) or (ended is not None and ended.owed > 0)
+        ours = session.running
+        self.offer(keys_now(self.commands, runs=self._runs, ours=ours, paused=session.paused, owed=owed))
 
     def _show_text(self, selector: str, content: Content) -> None:
         widget = self.query_one(selector, PlainStatic)
         widget.display = bool(content.plain)
-        widget.update(content)
+        # Under the words, past the mark.
+        widget.update(Hung(content, 3))
 
     def _end_line(self) -> Content:
         session = self.resit.session

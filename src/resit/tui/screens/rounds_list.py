@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from rich.cells import cell_len
 from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
+from textual.content import Content
 
 from resit.core.errors import ResitError
-from resit.tui.figures import count, money, short_setting
+from resit.tui.figures import count, money
 from resit.tui.history import PastRound, past_rounds
 from resit.tui.screens.base import ResitScreen
-from resit.tui.widgets.plain import PlainStatic
+from resit.tui.setting_names import short_names
+from resit.tui.widgets.plain import Hung, PlainStatic
 from resit.tui.widgets.table import Column, ResultsGrid, Shown
+from resit.tui.widgets.table_lines import GAP
 
 if TYPE_CHECKING:
     from resit.core.suite import Suite
 
+_NARROW = 90
+"""Below this the columns are no wider than what is in them."""
 POLL_S = 2.0
 
 
@@ -31,7 +38,7 @@ class RoundLines:
     def __init__(self, rounds: Sequence[PastRound], marked: frozenset[Path], width: int) -> None:
         """Show `rounds`; those in `marked` carry a mark."""
         self.rounds, self._marked = rounds, marked
-        self.columns = (
+        self.columns: tuple[Column, ...] = (
             Column("round", "round", 18),
             Column("state", "state", 16),
             Column("done", "done", 9, right=True),
@@ -39,6 +46,18 @@ class RoundLines:
             Column("runs", "runs", 4, right=True),
             Column("lowest", "lowest run at full marks, by setting", max(20, width - 70)),
         )
+        if width < _NARROW:
+            self.columns = self._fitted(width)
+
+    def _fitted(self, width: int) -> tuple[Column, ...]:
+        """The columns no wider than what is in them; the last has the rest."""
+        first = [column for column in self.columns if column.key not in ("runs", "lowest")]
+        fitted = []
+        for at, column in enumerate(first):
+            widest = max((cell_len(self.cell(row, at).text) for row in range(len(self))), default=0)
+            fitted.append(replace(column, width=max(len(column.title), min(widest, column.width))))
+        rest = width - sum(column.width + GAP for column in fitted) - 1
+        return (*fitted, Column("lowest", "lowest at full marks", max(20, rest)))
 
     def __len__(self) -> int:
         """One a round."""
@@ -63,10 +82,7 @@ class RoundLines:
             case "runs":
                 return Shown(str(past.plan.repeats) if past.plan else "", "dim")
             case _:
-                marks = [f"{short_setting(mark.setting)} {mark.full}/{mark.of}" for mark in past.marks]
-                if past.ungraded:
-                    marks.insert(0, f"{past.ungraded:,} not graded yet")
-                return Shown(past.problem or "  ".join(marks))
+                return Shown(past.problem or "  ".join(marks_of(past)))
 
     def sort_value(self, row: int, column: int) -> str | float | None:
         """Dates and money by their size, the rest as words."""
@@ -80,6 +96,13 @@ class RoundLines:
                 return past.kept
             case _:
                 return self.cell(row, column).text
+
+
+def marks_of(past: PastRound) -> list[str]:
+    """`haiku-5-5 low 2/4` for each setting, without the words that all of them end on."""
+    names = short_names([mark.setting for mark in past.marks])
+    marks = [f"{name} {mark.full}/{mark.of}" for name, mark in zip(names, past.marks, strict=True)]
+    return [f"{past.ungraded:,} not graded yet", *marks] if past.ungraded else marks
 
 
 def state_of(past: PastRound) -> Shown:
@@ -104,6 +127,7 @@ class RoundsScreen(ResitScreen):
         self._suite = suite
         self._rounds: tuple[PastRound, ...] | None = None
         self._marked: frozenset[Path] = frozenset()
+        self._note = ""
 
     def compose_body(self) -> ComposeResult:
         """A table, and a line when there is nothing in it."""
@@ -142,7 +166,18 @@ class RoundsScreen(ResitScreen):
             note = "One round marked; mark another with space, then c compares them."
         elif len(self._marked) == 2:
             note = "Two rounds marked; c compares them."
-        self.query_one("#rounds-note", PlainStatic).update(f" {note}")
+        self._note = note
+        self._tell()
+
+    @on(ResultsGrid.Moved)
+    def _tell(self) -> None:
+        """What can be done, and the marks of the round under the cursor where its line has no room for all of them."""
+        table, said = self.query_one(ResultsGrid), f" {self._note}"
+        if (past := self.chosen) is not None and not past.problem:
+            marks = marks_of(past)
+            if cell_len("  ".join(marks)) > table.model.columns[-1].width:
+                said += "\n " + " · ".join(marks)
+        self.query_one("#rounds-note", PlainStatic).update(Hung(Content(said), 3))
 
     @property
     def chosen(self) -> PastRound | None:

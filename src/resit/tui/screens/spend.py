@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING, ClassVar, Literal
 
+from rich.cells import cell_len
 from textual import work
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 By = Literal["day", "model", "suite"]
 _BAR = 20
+_WIDE = 105
+"""From here on all columns are in sight with their bars."""
 
 
 def _cost(line: SpendLine) -> str:
@@ -37,19 +40,23 @@ def _cost(line: SpendLine) -> str:
 class SpendLines:
     """The rows: a day, model or suite each; the sum of all stays in sight."""
 
-    def __init__(self, lines: Sequence[SpendLine], total: SpendLine | None, by: By) -> None:
-        """Show `lines` with `total` under them."""
+    def __init__(self, lines: Sequence[SpendLine], total: SpendLine | None, by: By, width: int) -> None:
+        """Show `lines` with `total` under them; in a narrow window without bars, so that no figure is out of sight."""
         self.lines = lines
         self._top = max((line.cost_usd for line in lines), default=Decimal(0))
-        self.columns = (
-            Column("name", by, 30),
-            Column("cost", "cost", 12, right=True),
+        wide = width >= _WIDE
+        name = 30 if wide else max([len(by), *(min(24, cell_len(line.name)) for line in lines)])
+        columns = (
+            Column("name", by, name),
+            Column("cost", "cost", 12 if wide else 10, right=True),
             Column("bar", "", _BAR),
-            Column("calls", "calls", 8, right=True),
-            Column("input", "input tokens", 13, right=True),
-            Column("cached", "cache read", 13, right=True),
-            Column("output", "output tokens", 13, right=True),
+            Column("calls", "calls", 8 if wide else 6, right=True),
+            Column("input", "input tokens" if wide else "input", 13 if wide else 10, right=True),
+            Column("cached", "cache read" if wide else "cached", 13 if wide else 10, right=True),
+            Column("output", "output tokens" if wide else "output", 13 if wide else 10, right=True),
         )
+        self._shown = [at for at, column in enumerate(columns) if wide or column.key != "bar"]
+        self.columns = tuple(columns[at] for at in self._shown)
         self.summaries = (tuple(self._cells(total)),) if total else ()
 
     def __len__(self) -> int:
@@ -76,11 +83,11 @@ class SpendLines:
             line.cache_read_tokens,
             line.output_tokens,
         )
-        return values[column]
+        return values[self._shown[column]]
 
     def _cells(self, line: SpendLine) -> list[Shown]:
         share = line.cost_usd / self._top if self._top else Decimal(0)
-        return [
+        cells = (
             Shown(line.name),
             Shown(_cost(line)),
             Shown("━" * min(_BAR, round(share * _BAR)), "dim"),
@@ -88,7 +95,8 @@ class SpendLines:
             Shown(f"{line.input_tokens:,}"),
             Shown(f"{line.cache_read_tokens:,}"),
             Shown(f"{line.output_tokens:,}"),
-        ]
+        )
+        return [cells[at] for at in self._shown]
 
 
 class SpendScreen(ResitScreen):
@@ -151,7 +159,8 @@ class SpendScreen(ResitScreen):
         self._show_chart(lines if by == "day" else ())
         if by == "day":
             lines = tuple(reversed(lines))
-        self.query_one(ResultsGrid).show_model(SpendLines(lines, spend_total(entries) if entries else None, by))
+        table, total = self.query_one(ResultsGrid), spend_total(entries) if entries else None
+        table.show_model(SpendLines(lines, total, by, table.size.width))
 
     def _show_chart(self, days: Sequence[SpendLine]) -> None:
         """Dollars a day, beside the days; other lines have no order in time."""

@@ -46,8 +46,14 @@ class KeyLine(Widget):
     def __init__(self, commands: tuple[Command, ...]) -> None:
         """Show those of `commands` that have a footer word."""
         super().__init__()
-        self.commands = tuple(c for c in commands if c.label)
+        self.commands = _with_words(commands)
         self._spans: list[tuple[int, int, Command]] = []
+
+    def show(self, commands: tuple[Command, ...]) -> None:
+        """Offer other keys: those that do something now."""
+        if _with_words(commands) != self.commands:
+            self.commands = _with_words(commands)
+            self.refresh()
 
     def render(self) -> Content:
         """As many keys as fit; help is always the last."""
@@ -85,6 +91,10 @@ class KeyLine(Widget):
             if start <= event.x < end:
                 owner = self.app if command in APP else self.screen
                 await self.app.run_action(command.action, default_namespace=owner)
+
+
+def _with_words(commands: tuple[Command, ...]) -> tuple[Command, ...]:
+    return tuple(command for command in commands if command.label)
 
 
 class TooSmall(Widget):
