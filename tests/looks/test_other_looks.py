@@ -18,12 +18,15 @@ from resit.core.records import Effort, Fault, RunRecord, Usage, run_key
 from resit.core.rounds.events import AttemptFailed, RunKept, SettingStopped, Spent, Streamed
 from resit.core.spend.ledger import Ledger, LedgerEntry
 from resit.core.suite import Suite
-from resit.tui import history
+from resit.core.suite_file import load_suite
+from resit.tui import figures, history
 from resit.tui.app import ResitApp
 from resit.tui.messages import Start
 from resit.tui.round_view import RoundView
 from resit.tui.screens import live
 from resit.tui.screens.compare import CompareScreen
+from resit.tui.screens.gates import GatesScreen
+from resit.tui.screens.history import HistoryScreen
 from resit.tui.screens.live import LiveScreen
 from resit.tui.screens.rounds_list import RoundsScreen
 from resit.tui.screens.setup import SetupScreen
@@ -68,16 +71,18 @@ class Place:
 
 
 @pytest.fixture
-def place(suite: Suite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-real-key-0123456789")
     monkeypatch.setattr(suite_file, "sample_suites", list)
     month_line = history.month_line
     monkeypatch.setattr(history, "month_line", lambda now=None: month_line(NOW))
+    monkeypatch.setattr(figures, "today", lambda: NOW.date())
     monkeypatch.setattr(live, "_SECOND", 3600.0)
     for name, text in (("letters", BROKEN), ("routing", ROUTES), ("short-answers", SUITE)):
         path = tmp_path / "exams" / f"{name}.toml"
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    suite = load_suite(tmp_path / "exams" / "short-answers.toml")
     paths.config_dir().mkdir(parents=True, exist_ok=True)
     (paths.config_dir() / "models.toml").write_text(MODELS_FILE, encoding="utf-8")
     before = keep_round(suite, ANSWERS)
@@ -186,7 +191,23 @@ def spend(place: Place) -> ResitApp:
 
 
 async def spend_shown(pilot: Pilot[int]) -> None:
-    await until_seen(pilot, "total", "spent this month")
+    await until_seen(pilot, "total", "spent this month", "$0┤")
+
+
+def over_time(place: Place) -> ResitApp:
+    return ResitApp(first=HistoryScreen(place.suite))
+
+
+async def over_time_shown(pilot: Pilot[int]) -> None:
+    await until_seen(pilot, "2 rounds", "100%┤")
+
+
+def gates(place: Place) -> ResitApp:
+    return ResitApp(first=GatesScreen(place.suite, [place.before]))
+
+
+async def gates_shown(pilot: Pilot[int]) -> None:
+    await until_seen(pilot, "kinds decided", "4 ceiling")
 
 
 def compare(place: Place) -> ResitApp:
@@ -217,6 +238,8 @@ SCENES: dict[str, tuple[Callable[[Place], ResitApp], Shown]] = {
     "rounds": (rounds, rounds_shown),
     "spend": (spend, spend_shown),
     "compare": (compare, compare_shown),
+    "history": (over_time, over_time_shown),
+    "gates": (gates, gates_shown),
     "help": (setup, help_shown),
     "quit": (live_round, quit_shown),
 }

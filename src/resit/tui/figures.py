@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
 
 from resit.core.agent_names import preset_of
@@ -44,6 +44,11 @@ def count(number: int, one: str, many: str = "") -> str:
 def this_year() -> int:
     """The year it is here."""
     return datetime.now().astimezone().year
+
+
+def today() -> date:
+    """The day it is here."""
+    return datetime.now().astimezone().date()
 
 
 def day(at: datetime) -> str:

@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from resit.core.errors import ResitError
+from resit.tui import figures
 from resit.tui.figures import money
 from resit.tui.plots import spend_picture
 from resit.tui.screens.base import ResitScreen
@@ -164,7 +165,7 @@ class SpendScreen(ResitScreen):
 
     def _show_chart(self, days: Sequence[SpendLine]) -> None:
         """Dollars a day, beside the days; other lines have no order in time."""
-        chart, picture = self.query_one(Chart), spend_picture(days, datetime.now().astimezone().date())
+        chart, picture = self.query_one(Chart), spend_picture(days, figures.today())
         chart.display = picture is not None
         if picture is not None:
             chart.show(picture)
