@@ -255,7 +255,7 @@ async def test_a_server_on_this_machine_is_offered_with_its_models(
 ) -> None:
     with as_ollama(monkeypatch, models=("llama3.2", "evil\u202e[red]x")) as server:
         app = app_for(suite)
-        async with app.run_test(size=SIZE) as pilot:
+        async with app.run_test(size=SIZE, notifications=True) as pilot:
             shown = await until_seen(pilot, "✓ running", "Pick a model")
             assert "▸llama3.2" in shown
             assert "evil" not in shown
@@ -266,7 +266,9 @@ async def test_a_server_on_this_machine_is_offered_with_its_models(
             await until_seen(pilot, "enter starts", "Calls wait in line")
             await press(pilot, "s")
             await until_gone(pilot, "Calls wait in line")
-        assert not server.calls
+            assert not server.calls
+            await press(pilot, "enter")
+            await until_seen(pilot, "ollama/llama3.2 was ready after")
 
 
 async def test_the_models_that_are_known_are_shown_though_a_local_server_never_answers(

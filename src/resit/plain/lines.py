@@ -10,7 +10,7 @@ from typing import TextIO, assert_never
 
 from resit.core.judging.wording import dollars
 from resit.core.printable import one_line
-from resit.core.records import FAIR, Row, RunRecord
+from resit.core.records import FAIR, Row
 from resit.core.rounds.events import (
     AttemptFailed,
     AttemptSent,
@@ -85,7 +85,8 @@ class Lines:
                 self._planned, self._kept = event.planned, event.done
             case RunKept():
                 self._kept += 1
-                return (*_loaded(event.record), f"[{self._kept}/{self._planned}] {row_said(event.row)}")
+                loaded = (event.loaded,) if event.loaded else ()
+                return (*loaded, f"[{self._kept}/{self._planned}] {row_said(event.row)}")
             case AttemptFailed():
                 wait_s = max(0.0, (event.next_at - event.at).total_seconds())
                 return (f"attempt {event.attempt} of {event.key}: {event.fault.said}; again in {wait_s:.1f} s",)
@@ -129,14 +130,6 @@ class Lines:
                 self._live = False
             else:
                 self._plain = False
-
-
-def _loaded(record: RunRecord) -> tuple[str, ...]:
-    """What loading a local model took, told with the first run it answered."""
-    reply = record.attempts[-1].reply if record.attempts else None
-    if reply is None or reply.warm_up_s is None:
-        return ()
-    return (f"{record.setting.model} was ready after {reply.warm_up_s:.1f} s, which no run's seconds count",)
 
 
 def row_said(row: Row) -> str:

@@ -72,6 +72,14 @@ class RunKept:
     record: RunRecord
     row: Row
 
+    @property
+    def loaded(self) -> str:
+        """What loading a local model took, in a sentence that the first run it answered brings; empty for others."""
+        reply = self.record.attempts[-1].reply if self.record.attempts else None
+        if reply is None or reply.warm_up_s is None:
+            return ""
+        return f"{self.record.setting.model} was ready after {reply.warm_up_s:.1f} s, which no run's seconds count"
+
 
 @dataclass(frozen=True, slots=True)
 class SettingStopped:

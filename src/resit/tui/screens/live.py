@@ -103,6 +103,8 @@ class LiveScreen(ResitScreen):
     @on(ProgressChanged)
     def _moved_on(self, message: ProgressChanged) -> None:
         self._take(message.progress)
+        for loaded in (kept.loaded for kept in message.kept if kept.loaded):
+            self.say(loaded)
         self.query_one(StreamPane).take(message.progress, message.streamed, self._now())
         if self.is_current:
             self._draw()
