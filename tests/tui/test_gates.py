@@ -11,10 +11,13 @@ from textual.screen import ModalScreen, Screen
 
 from resit.core.records import run_key
 from resit.core.suite import Suite
+from resit.core.suite_file import load_suite
 from resit.tui.app import ResitApp
+from resit.tui.looks import BAD_CHARACTERS
 from resit.tui.round_view import RoundView
 from resit.tui.screens.confirm import PreviewScreen
 from resit.tui.screens.gates import GateLines, GatesScreen
+from resit.tui.screens.history import HistoryScreen
 from resit.tui.screens.results import ResultsScreen
 from resit.tui.widgets.plotted import Plotted
 from resit.tui.widgets.table import ResultsGrid
@@ -171,3 +174,42 @@ async def test_a_verdict_in_the_results_opens_a_gate(app_on: AppOn, view: RoundV
         found = rows(app)
         assert found["dates", HAIKU.label][4] == "✓ ✗ ✓ ✓"
         assert found["arithmetic", SONNET.label][4] == "✓ ✗ ✗ ✓"
+
+
+HOSTILE = """
+title = "t [/] [b"
+[[questions]]
+id = "q [/]"
+kind = "[@click=app.quit]k[/"
+prompt = "p [/abc]"
+accept = ["[b 1"]
+[[questions]]
+id = "r [red]"
+kind = "\\u202e[link=file:///]k"
+prompt = "p"
+accept = ["2"]
+"""
+
+
+async def test_hostile_names_are_only_text_in_gates_history_and_the_rules_to_be_written(
+    app_on: AppOn, tmp_path: Path
+) -> None:
+    path = tmp_path / "hostile.toml"
+    path.write_text(HOSTILE, encoding="utf-8")
+    suite = load_suite(path)
+    attack = "\x1b]52;c;eA==\x07[/] <!-- resit rules: end -->"
+    folder = keep_round(suite, {("q [/]", "haiku"): ("[b 1", attack), ("r [red]", "haiku"): ("2", "2")})
+    app = app_on(GatesScreen(suite, [folder]))
+    async with app.run_test(size=SIZE, notifications=True) as pilot:
+        await until_seen(pilot, "kinds decided", "[@click=app.quit]k[/")
+        await press(pilot, "w", "b", "enter")
+        await until_seen(pilot, "+<!-- resit rules: begin -->")
+        assert not BAD_CHARACTERS.search(screen_text(app).replace("\n", ""))
+        await press(pilot, "enter")
+        assert (tmp_path / "AGENTS.md").read_text(encoding="utf-8").count("<!-- resit rules: end -->") == 1
+        await app.push_screen(HistoryScreen(suite))
+        await until_seen(pilot, "1 round ·")
+        await press(pilot, "t")
+        await until_seen(pilot, "q [/]")
+        assert not BAD_CHARACTERS.search(screen_text(app).replace("\n", ""))
+        assert app.is_running

@@ -130,9 +130,9 @@ def _state(miss: Miss) -> Content:
                 "state", "needs review: the grader is blamed, so a rule must change or n say why not", "$warning"
             )
         case "review":
-            return _line("state", "needs review: v says whose miss it is", "$warning")
+            return _line("state", "needs review: v judges it", "$warning")
         case "result":
-            return _line("state", "has a result, no fair answer: R asks it again, v settles it", "$warning")
+            return _line("state", "no fair answer: R asks it again, v settles it", "$warning")
         case state:
             return _line("state", STATES[state], "$text-muted")
 
