@@ -13,9 +13,10 @@ import pytest
 from resit.core.logs.kinds import load_kinds
 from resit.core.logs.records import LogIndex, ScanProgress
 from resit.tui.app import ResitApp
+from resit.tui.log_words import parse_range
 from resit.tui.screens.confirm import LineScreen
 from resit.tui.screens.drafting import DraftingScreen
-from resit.tui.screens.logs import LogsScreen, parse_range
+from resit.tui.screens.logs import LogsScreen
 from resit.tui.screens.request import RequestScreen
 from resit.tui.screens.suites import SuitesScreen
 from resit.tui.widgets.table import ResultsGrid

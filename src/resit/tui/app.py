@@ -144,6 +144,8 @@ class ResitApp(App[int]):
 
     async def action_quit(self) -> None:
         """Quit; while a round runs, ask first."""
+        if not all(screen.may_leave() for screen in self.screen_stack if isinstance(screen, ResitScreen)):
+            return
         if not self.session.running:
             self.exit(return_code=0)
             return
@@ -159,6 +161,8 @@ class ResitApp(App[int]):
 
     async def action_back(self) -> None:
         """One screen back; from the first, quit."""
+        if isinstance(self.screen, ResitScreen) and not self.screen.may_leave():
+            return
         if len(self.screen_stack) > 1:
             self.pop_screen()
         else:

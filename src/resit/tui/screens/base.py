@@ -67,6 +67,10 @@ class ResitScreen(Screen[None]):
         """Set what stands on the right of the top line."""
         self.query_one(Crumbs).status = Content(content) if isinstance(content, str) else content
 
+    def may_leave(self) -> bool:
+        """True unless something would be lost; a screen that says False asks about it."""
+        return True
+
     def say(self, text: str, *, severity: str = "information") -> None:
         """A notice, as plain text."""
         self.resit.say(text, severity=severity)

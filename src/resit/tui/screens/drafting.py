@@ -113,7 +113,15 @@ class DraftingScreen(ResitScreen):
             wanted = next((n for n, line in enumerate(self._lines) if line.mark == OPEN), 0)
             listing.highlighted = wanted if first or was is None else min(was, len(self._lines) - 1)
         self.query_one("#draft-lines").border_title = Content(one_line(f"{draft.id} · {draft.kind}", 60))
-        self.query_one("#draft-said", PlainStatic).update(self._said(draft))
+        self._show_said()
+
+    @on(OptionList.OptionHighlighted, "#draft-list")
+    def _show_said(self) -> None:
+        """What is missing, and the whole of the line under the cursor."""
+        line = self.line
+        whole = f" {line.label}: {one_line(line.proposed or line.value, 400)}" if line is not None else ""
+        said = self._said(self.draft) + Content("\n") + Content.styled(whole, "$text-muted")
+        self.query_one("#draft-said", PlainStatic).update(said)
 
     def _parts(self, draft: Draft) -> list[Part]:
         parts = [Part("prompt, as it would be asked", cut(draft.prompt))]
@@ -349,15 +357,15 @@ class DraftingScreen(ResitScreen):
         texts = self.query_one(TextView)
         (self.query_one(OptionList) if texts.has_focus else texts).focus()
 
-    async def action_back(self) -> None:
-        """Leave; what is not saved is asked about."""
+    def may_leave(self) -> bool:
+        """False while something is not saved; what shall become of it is asked."""
         if not self._changed:
-            await self.resit.action_back()
-            return
+            return True
 
         def answered(answer: str | None) -> None:
             if answer == "leave" or (answer == "save" and self._save() is not None):
-                self.dismiss()
+                self._changed = False
+                self.call_after_refresh(self.resit.action_back)
 
         self.app.push_screen(
             ChoiceScreen(
@@ -370,3 +378,4 @@ class DraftingScreen(ResitScreen):
             ),
             answered,
         )
+        return False
