@@ -191,7 +191,7 @@ def _share_range(shares: Iterable[float]) -> tuple[float, float]:
 
 
 def _share_ticks(shares: Iterable[float]) -> tuple[Tick, ...]:
-    steps = (0.0, 0.25, 0.5, 0.75, 1.0) if min(shares) < 0.5 else (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+    steps = (0.0, 0.25, 0.5, 0.75, 1.0) if min(shares) < 0.5 else (0.5, 0.75, 1.0)
     return tuple((step, f"{step:.0%}") for step in steps)
 
 

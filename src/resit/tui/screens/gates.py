@@ -52,7 +52,7 @@ class GateLines:
             Column("setting", "setting", 16),
             Column("use", "rule", 6),
             Column("gates", "1 2 3 4", 7),
-            Column("lowest", "lowest runs", 13, right=True),
+            Column("lowest", "lowest runs", 12, right=True),
             Column("cost", "cost", 9, right=True),
             Column("said", "what may be said", max(24, width - 80)),
         )

@@ -32,16 +32,6 @@ _TONES: dict[str, Tone] = {"yes": "", "nobody: always right": "good", "nobody: n
 class StandingLines:
     """A row for each setting in each round, newest round first."""
 
-    columns: Sequence[Column] = (
-        Column("round", "round", 12),
-        Column("letter", "", 1),
-        Column("setting", "setting", 16),
-        Column("full", "full", 8, right=True),
-        Column("lowest", "lowest", 7, right=True),
-        Column("each", "one of each", 11, right=True),
-        Column("graded", "graded", 9, right=True),
-        Column("cost", "cost", 11, right=True),
-    )
     summaries: Sequence[Sequence[Shown]] = ()
 
     def __init__(self, history: History) -> None:
@@ -49,6 +39,17 @@ class StandingLines:
         self._letters = {label: letter(at) for at, label in enumerate(history.settings)}
         newest_first = {name: -at for at, name in enumerate(history.rounds)}
         self.standings = sorted(history.standings, key=lambda found: newest_first[found.round_id])
+        graded = max((len(f"{found.graded}/{found.planned}") for found in self.standings), default=6)
+        self.columns: Sequence[Column] = (
+            Column("round", "round", 12),
+            Column("letter", "", 1),
+            Column("setting", "setting", 16),
+            Column("full", "full", 8, right=True),
+            Column("lowest", "lowest", 7, right=True),
+            Column("each", "each once", 9, right=True),
+            Column("graded", "graded", graded, right=True),
+            Column("cost", "cost", 11, right=True),
+        )
 
     def __len__(self) -> int:
         """One a standing."""
