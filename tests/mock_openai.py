@@ -154,7 +154,7 @@ def as_ollama(
 ) -> Iterator[ChatServer]:
     """A server where Ollama's is looked for."""
     with serve_in_thread(ChatServer(answers=answers, models=models)) as server:
-        for place in ("config", "calling.local_servers", "calling.openai_client"):
+        for place in ("endpoints", "calling.local_servers", "calling.openai_client"):
             monkeypatch.setattr(f"resit.core.{place}.LOCAL_URLS", {"ollama": server.url})
         yield server
 

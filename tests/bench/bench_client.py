@@ -43,7 +43,7 @@ def bare(url: str) -> Ask:
 
 def ours(url: str) -> Ask:
     from resit.core.calling.anthropic_client import AnthropicClient
-    from resit.core.config import Endpoint
+    from resit.core.endpoints import Endpoint
     from resit.core.records import Reply, Request
 
     client = AnthropicClient(Endpoint(url, "--base-url"), None, concurrency=CONCURRENCY)

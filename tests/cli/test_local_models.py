@@ -11,7 +11,7 @@ from served import ANSWERS, write_suite
 
 from mock_openai import as_ollama
 from resit.cli import main
-from resit.core.config import LOCAL_URLS
+from resit.core.endpoints import LOCAL_URLS
 from resit.core.paths import config_dir, data_dir
 
 FREE = '[prices."ollama/*"]\ninput = 0\noutput = 0\nsource = "my own machine"\n'
@@ -95,7 +95,7 @@ def test_a_local_server_that_does_not_run_is_named_with_what_to_start(
     with as_ollama(monkeypatch) as server:
         url = server.url
     monkeypatch.setattr("resit.core.calling.openai_client.LOCAL_URLS", {"ollama": url})
-    monkeypatch.setattr("resit.core.config.LOCAL_URLS", {"ollama": url})
+    monkeypatch.setattr("resit.core.endpoints.LOCAL_URLS", {"ollama": url})
     assert main(["run", write_suite(tmp_path), "-m", "ollama/llama3.2", "-n", "1"]) == 4
     assert f"nothing listens at {url}; start ollama, then run the same command again" in capsys.readouterr().err
 
@@ -105,7 +105,7 @@ def test_base_url_moves_a_local_model_elsewhere_and_is_one_kind_of_server_only(
 ) -> None:
     suite = write_suite(tmp_path)
     with as_ollama(monkeypatch, answers=ANSWERS) as server:
-        monkeypatch.setattr("resit.core.config.LOCAL_URLS", LOCAL_URLS)
+        monkeypatch.setattr("resit.core.endpoints.LOCAL_URLS", LOCAL_URLS)
         code, found = as_json(capsys, "run", suite, "-m", "vllm/big", "-n", "1", "--base-url", f"{server.url}/v1")
         assert (code, len(found["runs"])) == (0, 3)
         assert {call.body["model"] for call in server.calls} == {"big"}

@@ -18,7 +18,8 @@ from resit.core.calling.anthropic_client import AnthropicClient
 from resit.core.calling.client import Delta
 from resit.core.calling.models import TABLE
 from resit.core.calling.providers import make_client
-from resit.core.config import Endpoint, Secret
+from resit.core.config import Secret
+from resit.core.endpoints import Endpoint
 from resit.core.errors import ConfigError, KeyMissing
 from resit.core.records import Effort, Fault, FaultKind, Reply, Request, Stop, Usage
 

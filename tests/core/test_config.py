@@ -9,19 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from resit.core.config import (
-    ANTHROPIC_URL,
-    HIDDEN,
-    Endpoint,
-    ModelsFile,
-    Secret,
-    endpoint_for,
-    find_key,
-    load_models_file,
-    parse_env,
-    provider_for,
-    scrub,
-)
+from resit.core.config import HIDDEN, ModelsFile, Secret, find_key, load_models_file, parse_env, scrub
+from resit.core.endpoints import ANTHROPIC_URL, Endpoint, endpoint_for, provider_for
 from resit.core.errors import ConfigError
 from resit.core.records import Setting
 

@@ -19,7 +19,8 @@ from resit.core.calling.models import (
     resolve_model,
     thinking_off_type,
 )
-from resit.core.config import Endpoint, ModelEntry, ModelsFile, provider_for
+from resit.core.config import ModelEntry, ModelsFile
+from resit.core.endpoints import Endpoint, provider_for
 from resit.core.paths import cache_dir
 from resit.core.records import EFFORTS, Effort, Fault, Setting
 

@@ -11,7 +11,8 @@ import pytest
 
 from mock_openai import EVENTS, ChatServer, Raw
 from resit.core.calling.openai_client import OpenAIClient
-from resit.core.config import Endpoint, Secret
+from resit.core.config import Secret
+from resit.core.endpoints import Endpoint
 from resit.core.records import Fault, Reply, Request
 
 KEY = "sk-proj-planted-0123456789abcdef"

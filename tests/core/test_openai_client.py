@@ -13,7 +13,8 @@ from mock_openai import EVENTS, ChatServer, Raw, chat, delta, failure
 from resit.core.calling.client import Delta
 from resit.core.calling.openai_client import OpenAIClient, chat_url, wire_name
 from resit.core.calling.providers import make_client
-from resit.core.config import Endpoint, EndpointSource, Secret
+from resit.core.config import Secret
+from resit.core.endpoints import Endpoint, EndpointSource
 from resit.core.errors import KeyMissing
 from resit.core.records import Effort, Fault, Reply, Request, Usage
 

@@ -12,14 +12,8 @@ from pathlib import Path
 from resit.core.agents.installed import agent_infos
 from resit.core.calling.local_servers import LocalServer, find_local_servers
 from resit.core.calling.models import ALIASES, ModelInfo, ask_models, cached_models, known_models
-from resit.core.config import (
-    ANTHROPIC_KEY,
-    Endpoint,
-    ModelsFile,
-    endpoint_for,
-    find_key,
-    load_models_file,
-)
+from resit.core.config import ANTHROPIC_KEY, ModelsFile, find_key, load_models_file
+from resit.core.endpoints import Endpoint, endpoint_for
 from resit.core.printable import one_line
 from resit.core.records import EFFORTS, Fault, Setting
 from resit.core.spend.prices import Price, price_for

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from resit.core.calling.models import known_models, resolve_model
-from resit.core.config import ModelsFile, load_models_file, provider_for
+from resit.core.config import ModelsFile, load_models_file
+from resit.core.endpoints import provider_for
 from resit.core.errors import Unpriced, UsageError
 from resit.core.records import EFFORTS, Attempt, Effort, Outcome, Setting
 from resit.core.rounds.batch_runner import BatchRunner

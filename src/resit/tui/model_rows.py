@@ -89,7 +89,7 @@ def _start(setting: Setting, models_file: ModelsFile, cwd: Path) -> tuple[str, s
     """A word, why it cannot start, and where it is asked."""
     from resit.core.agents.presets import cannot_run
     from resit.core.calling.providers import key_for
-    from resit.core.config import endpoint_for
+    from resit.core.endpoints import endpoint_for
 
     try:
         endpoint = endpoint_for(setting, models_file)

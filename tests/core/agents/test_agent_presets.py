@@ -16,7 +16,8 @@ from resit.core.agents import installed
 from resit.core.agents.presets import KNOWN, cannot_run, command_line, entry_of
 from resit.core.agents.versions import installed_version
 from resit.core.calling.models import known_models, resolve_model
-from resit.core.config import ModelsFile, endpoint_for, load_models_file, provider_for
+from resit.core.config import ModelsFile, load_models_file
+from resit.core.endpoints import endpoint_for, provider_for
 from resit.core.errors import ConfigError
 from resit.core.records import Effort, Request, Setting, Usage
 from resit.core.spend.prices import cost_usd, price_for

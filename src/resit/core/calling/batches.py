@@ -24,7 +24,8 @@ from resit.core.calling.incoming import UNREADABLE
 from resit.core.calling.link import Link, Sdk, request_body
 from resit.core.calling.models import TABLE, ModelInfo, model_info
 from resit.core.calling.stream import ReplyStream
-from resit.core.config import Endpoint, Secret
+from resit.core.config import Secret
+from resit.core.endpoints import Endpoint
 from resit.core.records import Fault, Reply, Request
 
 if TYPE_CHECKING:

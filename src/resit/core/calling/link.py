@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from resit.core.calling.faults import Asked, ServerError, from_server
 from resit.core.calling.models import ModelInfo, thinking_off_type
-from resit.core.config import Endpoint, Secret, header_secrets
+from resit.core.config import Secret, header_secrets
+from resit.core.endpoints import Endpoint
 from resit.core.records import Fault, Request
 
 if TYPE_CHECKING:

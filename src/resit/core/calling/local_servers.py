@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
 from resit.core.calling.models import ModelInfo
-from resit.core.config import LOCAL_URLS
+from resit.core.endpoints import LOCAL_URLS
 
 TIMEOUT_S = 1.0
 """For all servers together: they are asked side by side, and one on this machine lists its models in milliseconds."""

@@ -15,7 +15,8 @@ from typing import Any, Literal, Protocol
 
 from pydantic import ValidationError
 
-from resit.core.config import ModelEntry, ModelsFile, ThinkingOff, provider_for
+from resit.core.config import ModelEntry, ModelsFile, ThinkingOff
+from resit.core.endpoints import provider_for
 from resit.core.paths import atomic_write, cache_dir
 from resit.core.records import EFFORTS, Effort, Fault, Frozen, Setting
 

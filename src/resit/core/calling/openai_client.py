@@ -18,7 +18,8 @@ from resit.core.calling.endings import Silence, dropped, incomplete, no_reply_at
 from resit.core.calling.faults import Asked, ServerError, from_server
 from resit.core.calling.incoming import UNREADABLE
 from resit.core.calling.models import ModelInfo, cannot_ask, model_info
-from resit.core.config import LOCAL_URLS, Endpoint, Secret, local_server
+from resit.core.config import Secret
+from resit.core.endpoints import LOCAL_URLS, Endpoint, local_server
 from resit.core.records import Fault, Reply, Request
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from resit.core.calling.batches import AnthropicBatches
 from resit.core.calling.client import Client
 from resit.core.calling.models import ModelInfo
 from resit.core.calling.openai_client import OpenAIClient
-from resit.core.config import Endpoint, Secret, find_key
+from resit.core.config import Secret, find_key
+from resit.core.endpoints import Endpoint
 from resit.core.errors import ConfigError, KeyMissing
 
 

@@ -13,7 +13,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from resit.core.calling.client import Client
-from resit.core.config import Endpoint, ModelsFile, endpoint_for
+from resit.core.config import ModelsFile
+from resit.core.endpoints import Endpoint, endpoint_for
 from resit.core.errors import ResitError
 from resit.core.logs.drafts import Draft, Proposal, read_rule_text
 from resit.core.records import Fault, Setting

@@ -10,7 +10,8 @@ from resit.core.agents.presets import cannot_run
 from resit.core.calling.client import Client
 from resit.core.calling.models import ModelInfo, cannot_ask, info_of
 from resit.core.calling.providers import key_for
-from resit.core.config import Endpoint, ModelsFile
+from resit.core.config import ModelsFile
+from resit.core.endpoints import Endpoint
 from resit.core.errors import ResitError, Unpriced, UsageError
 from resit.core.records import Setting
 from resit.core.rounds.exposed import Shelter

@@ -15,7 +15,8 @@ from resit.core.agents.presets import entry_of
 from resit.core.agents.versions import command_versions
 from resit.core.calling.client import Client
 from resit.core.calling.recorded_client import RecordedClient
-from resit.core.config import Endpoint, ModelsFile, endpoint_for
+from resit.core.config import ModelsFile
+from resit.core.endpoints import Endpoint, endpoint_for
 from resit.core.errors import UsageError
 from resit.core.records import Setting
 from resit.core.rounds.plan import COMMAND, PlannedSetting, RoundPlan

@@ -13,7 +13,7 @@ from resit.core.calling.batches import AnthropicBatches
 from resit.core.calling.client import Client
 from resit.core.calling.faults import RetryPolicy
 from resit.core.calling.providers import make_batches, make_client
-from resit.core.config import Endpoint
+from resit.core.endpoints import Endpoint
 from resit.core.errors import KeyMissing, ResitError
 from resit.core.records import Fault, Setting, run_key
 from resit.core.rounds.agents import make_agents

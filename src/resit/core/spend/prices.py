@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 from pydantic import Field
 
 from resit.core.agent_names import Preset, preset_of
-from resit.core.config import ModelsFile, PriceEntry, endpoint_for, local_server
+from resit.core.config import ModelsFile, PriceEntry
+from resit.core.endpoints import endpoint_for, local_server
 from resit.core.records import Frozen, Request, Setting, Usage
 
 if TYPE_CHECKING:
