@@ -235,7 +235,8 @@ def test_a_wrong_key_is_exit_4_and_its_characters_are_nowhere(
     server.keys = {"another"}
     assert main(["run", suite, "-m", "haiku", "-n", "1"]) == 4
     out, err = capsys.readouterr()
-    assert "stopped" in err
+    assert err.count("claude-haiku-5-5 default stopped: ") == 1
+    assert sum("claude-haiku-5-5 default" in line for line in err.splitlines()) == 1, "what stopped it is said once"
     kept = "".join(path.read_text(errors="replace") for path in data_dir().rglob("*") if path.is_file())
     assert KEY not in out + err + kept
     assert "planted" not in out + err + kept

@@ -471,3 +471,10 @@ async def test_a_suite_that_was_moved_goes_on_with_its_round_from_its_new_place(
     old.rename(new)
     prepared = bench.prepare(SUITE.replaced(path=new))
     assert (len(prepared.plan.jobs), prepared.round.suite_path) == (0, str(new))
+
+
+async def test_a_cap_stays_until_another_one_or_none_is_wished(bench: Bench) -> None:
+    await bench.run(SUITE, (A,), cap_usd=Decimal("0.5"))
+    assert bench.prepare(SUITE, (A,)).plan.round.cap_usd == Decimal("0.5")
+    assert bench.prepare(SUITE, (A,), cap_usd=Decimal("0.7")).plan.round.cap_usd == Decimal("0.7")
+    assert bench.prepare(SUITE, (A,), no_cap=True).plan.round.cap_usd is None

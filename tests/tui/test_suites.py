@@ -84,7 +84,7 @@ async def test_a_suite_says_its_rule_in_one_sentence_its_questions_and_its_traps
 async def test_a_suite_with_faults_stays_in_the_list_and_its_faults_fill_the_pane(bad: Path) -> None:
     app = app_with(bad)
     async with app.run_test(size=SIZE) as pilot:
-        shown = await until_seen(pilot, "✗ broken", "nothing of this suite is asked", "did you mean", "line 5")
+        shown = await until_seen(pilot, "✗ Broken exam", "nothing of this suite is asked", "did you mean", "line 5")
         assert "two" in shown
         await press(pilot, "enter")
         assert isinstance(app.screen, SuitesScreen)
@@ -93,7 +93,7 @@ async def test_a_suite_with_faults_stays_in_the_list_and_its_faults_fill_the_pan
 async def test_a_mended_file_is_read_again_by_itself(bad: Path) -> None:
     app = app_with(bad)
     async with app.run_test(size=SIZE) as pilot:
-        await until_seen(pilot, "✗ broken")
+        await until_seen(pilot, "✗ Broken exam")
         bad.write_text(GOOD, encoding="utf-8")  # noqa: ASYNC240 - a person saves it
         shown = await until_seen(pilot, "My own exam")
         assert "✗" not in shown

@@ -27,7 +27,7 @@ def main(args: argparse.Namespace) -> int:
     say(one_line(demo_label(client.recording)))
     say()
     prepared = prepare_round(suite, demo_settings(client.recording), round=NEW, clients={"recorded": client})
-    _, folder = play(prepared)
+    folder = play(prepared).folder
     found = open_round(folder)
     say()
     print_round(found)

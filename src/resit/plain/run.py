@@ -10,6 +10,7 @@ import signal
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from resit.core.calling.models import known_models, resolve_model
@@ -18,7 +19,7 @@ from resit.core.endpoints import provider_for
 from resit.core.errors import Unpriced, UsageError
 from resit.core.records import EFFORTS, Attempt, Effort, Outcome, Setting
 from resit.core.rounds.batch_runner import BatchRunner
-from resit.core.rounds.events import RoundEnded
+from resit.core.rounds.events import Event, RoundEnded, SettingStopped
 from resit.core.rounds.session import Prepared, prepare_round
 from resit.core.rounds.starting import AnyRunner
 from resit.core.scoring.grid import unsettled
@@ -75,11 +76,12 @@ def main(args: argparse.Namespace) -> int:
         return 0
     _check_problems(prepared)
     wanted = find_wanted(args.baseline, args.junit, prepared.store.path if prepared.store else None)
-    ended, folder = play(prepared, as_json=args.json, cancel=args.cancel_batch)
+    played = play(prepared, as_json=args.json, cancel=args.cancel_batch)
+    ended, folder = played.ended, played.folder
     found = open_round(folder)
     held = wanted.hold(folder)
     _print(found, ended, {"baseline": wanted.json(held)} if held else {}, as_json=args.json)
-    _say_how_it_ended(found, ended, args.argv)
+    _say_how_it_ended(found, played, args.argv)
     if held is not None:
         say_held(held)
     return exit_code(found, ended, args.fail_under) or (BELOW if held is not None and held.broken else 0)
@@ -132,23 +134,40 @@ def _effort(word: str, text: str) -> tuple[Effort | None, bool]:
     raise UsageError(f"-m {text}: there is no effort {word!r}", hint=f"it can be {', '.join(EFFORTS)}, off or low+off")
 
 
-def play(prepared: Prepared, *, as_json: bool = False, cancel: bool = False) -> tuple[RoundEnded, Path]:
-    """Run a prepared round, showing it as this terminal or pipe can; how it ended, and the round's folder.
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A round that was run."""
+
+    ended: RoundEnded
+    folder: Path
+    stopped: tuple[str, ...]
+    """What was said of settings that could not go on, when it happened."""
+
+
+def play(prepared: Prepared, *, as_json: bool = False, cancel: bool = False) -> Played:
+    """Run a prepared round, showing it as this terminal or pipe can.
 
     With `cancel` nothing is asked: the round's batches are canceled, and what they had done is collected.
     """
     on_terminal = sys.stdout.isatty()
     lines = Lines(live=sys.stderr.isatty() and (on_terminal or as_json), plain=not on_terminal and not as_json)
+    stopped: list[str] = []
+
+    def emit(event: Event) -> None:
+        if isinstance(event, SettingStopped):
+            stopped.append(f"{event.setting.label}: {event.fault.said}")
+        lines.emit(event)
+
     for text in prepared.notes:
         note(text)
-    runner = prepared.start(lines.emit)
+    runner = prepared.start(emit)
     if cancel and isinstance(runner, BatchRunner):
         runner.cancel()
     try:
         ended = asyncio.run(_run(runner, lines))
     finally:
         lines.clear()
-    return ended, runner.store.path
+    return Played(ended, runner.store.path, tuple(stopped))
 
 
 async def _run(runner: AnyRunner, lines: Lines) -> RoundEnded:
@@ -211,9 +230,11 @@ def _print(found: Opened, ended: RoundEnded, more: Mapping[str, object], *, as_j
             print_round(found)
 
 
-def _say_how_it_ended(found: Opened, ended: RoundEnded, argv: Sequence[str]) -> None:
+def _say_how_it_ended(found: Opened, played: Played, argv: Sequence[str]) -> None:
+    ended = played.ended
     with contextlib.suppress(OSError):
-        if ended.reason != "done":
+        # What stopped the settings was said when it did.
+        if ended.reason != "done" and ended.said != "; ".join(played.stopped):
             note(ended.said)
         open_runs = sum(unsettled(row) for row in found.graded.rows)
         if ended.reason == "done":

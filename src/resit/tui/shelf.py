@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import tomllib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+
+from resit.core.printable import one_line
 
 if TYPE_CHECKING:
     from resit.core.suite import Suite, SuiteFault
@@ -37,11 +40,13 @@ class Shelved:
     suite: Suite | None = None
     """None while unread, and when there are faults."""
     faults: tuple[SuiteFault, ...] = ()
+    titled: str = ""
+    """What a file with faults calls itself, where that can be read."""
 
     @property
     def title(self) -> str:
         """What the list calls it: the suite's title, else the file's name."""
-        return self.suite.title if self.suite else self.path.stem
+        return self.suite.title if self.suite else self.titled or self.path.stem
 
     @property
     def read(self) -> bool:
@@ -81,7 +86,20 @@ def read(shelved: Shelved) -> Shelved:
     except SuiteError as error:
         fault = SuiteFault(code="unreadable", message=error.message, mend=error.hint, path=str(shelved.path))
         suite, faults = None, (fault,)
-    return replace(shelved, stamp=stamp, suite=None if faults else suite, faults=tuple(faults))
+    if faults:
+        return replace(shelved, stamp=stamp, suite=None, faults=tuple(faults), titled=_title_in(shelved.path))
+    return replace(shelved, stamp=stamp, suite=suite, faults=(), titled="")
+
+
+def _title_in(path: Path) -> str:
+    """The title of a TOML file that is no sound suite; empty where it is no TOML either."""
+    if path.suffix.lower() != ".toml":
+        return ""
+    try:
+        title = tomllib.loads(path.read_text(encoding="utf-8-sig")).get("title")
+    except (OSError, ValueError):
+        return ""
+    return one_line(title.strip(), 60) if isinstance(title, str) else ""
 
 
 def refreshed(found: Shelved, known: Shelved | None) -> Shelved:

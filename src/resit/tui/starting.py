@@ -59,6 +59,7 @@ def prepare(suite: Suite, choice: Choice, round_path: Path | None, *, fresh: boo
         settings,
         choice.repeats,
         cap_usd=choice.cap_usd,
+        no_cap=choice.cap_usd is None,
         serial=choice.serial,
         batch=choice.batch,
         round=NEW if fresh else str(round_path) if round_path else None,

@@ -68,12 +68,19 @@ def plan_settings(
         endpoints[label] = endpoint
         planned = PlannedSetting(setting=setting, endpoint=endpoint.url, endpoint_source=endpoint.source, price=price)
         if setting.provider == COMMAND:
-            cap = wish.cap_usd if former is None or wish.cap_usd is not None else former.cap_usd
+            cap = _cap_usd(wish, former)
             usual = None if cap is None else min(CAPPED_RUN_USD, cap / CAPPED_RUN_SHARE)
             told = entry_of(setting.model, sources.models_file).budget_usd or usual
             planned = planned.model_copy(update={"budget_usd": told})
         found.append(planned)
     return tuple(found), endpoints
+
+
+def _cap_usd(wish: Wish, former: RoundPlan | None) -> Decimal | None:
+    """The cap as wished, else as the round has it."""
+    if wish.cap_usd is not None or wish.no_cap or former is None:
+        return wish.cap_usd
+    return former.cap_usd
 
 
 def _place(
@@ -144,7 +151,7 @@ def _going_on(new: RoundPlan, former: RoundPlan, wish: Wish) -> RoundPlan:
             "repeats": max(former.repeats, wish.repeats or 1),
             "first_repeats": former.first_repeats,
             "only": former.only,
-            "cap_usd": former.cap_usd if wish.cap_usd is None else wish.cap_usd,
+            "cap_usd": _cap_usd(wish, former),
             "serial": former.serial if wish.serial is None else wish.serial,
             "concurrency": wish.concurrency or former.concurrency,
             "agents": wish.concurrency or former.agents,

@@ -141,6 +141,7 @@ def prepare_round(
     repeats: int | None = None,
     *,
     cap_usd: Decimal | None = None,
+    no_cap: bool = False,
     serial: bool | None = None,
     concurrency: int | None = None,
     only: Sequence[str] = (),
@@ -170,7 +171,8 @@ def prepare_round(
         suite: The suite, edits laid over it.
         settings: The settings to ask; none with `round` means those of the round.
         repeats: Runs of each question and setting; None is the round's, else the suite's.
-        cap_usd: The most the whole round may cost, earlier starts included.
+        cap_usd: The most the whole round may cost, earlier starts included. None: as the round has it.
+        no_cap: With `cap_usd` None: lift the cap that the round has.
         serial: One call at a time. None: as the round says.
         concurrency: Calls in flight per provider. None: as the round says.
         only: Ids or kinds of the questions to ask.
@@ -197,7 +199,7 @@ def prepare_round(
         RoundError: The round cannot be read.
     """
     folder, clock = rounds_dir or default_rounds_dir(), clock or Clock()
-    wish = Wish(tuple(settings), repeats, cap_usd, serial, concurrency, tuple(only), round, batch, unisolated)
+    wish = Wish(tuple(settings), repeats, cap_usd, serial, concurrency, tuple(only), round, batch, unisolated, no_cap)
     sources = Sources(
         models_file if models_file is not None else load_models_file(), base_url, clients, environ, clock.now()
     )

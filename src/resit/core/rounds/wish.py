@@ -36,6 +36,8 @@ class Wish:
     """In batches, at the batch price."""
     unisolated: bool = False
     """Agents may start though they could read the answers."""
+    no_cap: bool = False
+    """The round has no cap, whatever it had before."""
 
 
 def check_wish(suite: Suite, wish: Wish) -> None:
