@@ -190,6 +190,35 @@ def test_a_run_that_was_ended_at_its_limit_is_a_timeout_whatever_it_printed() ->
         assert "3 s" in answer.said
 
 
+def test_a_tool_that_gemini_does_not_let_is_refused_and_one_that_fails_is_not() -> None:
+    events = [
+        {"type": "init", "session_id": "s", "model": "m"},
+        {"type": "tool_use", "tool_id": "1", "tool_name": "write_file", "parameters": {}},
+        {"type": "tool_result", "tool_id": "1", "status": "error", "error": {"type": "policy_violation"}},
+        {"type": "tool_use", "tool_id": "2", "tool_name": "read_file", "parameters": {}},
+        {"type": "tool_result", "tool_id": "2", "status": "error", "error": {"type": "file_not_found"}},
+        {"type": "message", "role": "assistant", "content": "x"},
+        {"type": "result", "status": "success", "stats": {}},
+    ]
+    answer = read("gemini", "\n".join(map(json.dumps, events)))
+    assert isinstance(answer, Reply)
+    assert answer.agent is not None
+    assert answer.agent.denied == ("write_file",)
+
+
+def test_gemini_at_its_number_of_turns_is_cut_off() -> None:
+    printed = json.dumps({"type": "message", "role": "assistant", "content": "so far"})
+    answer = read("gemini", printed + "\n", Ended(exit_code=53, seconds=1.0))
+    assert isinstance(answer, Reply)
+    assert (answer.stop, answer.text) == ("cut_off", "so far")
+
+
+def test_gemini_without_a_sign_in_says_what_to_do() -> None:
+    answer = read("gemini", "", Ended(exit_code=41, seconds=1.0, stderr="Please set an Auth method\n"))
+    assert isinstance(answer, Fault)
+    assert (answer.kind, "GEMINI_API_KEY" in answer.said) == ("key", True)
+
+
 def test_agy_is_read_past_its_banner() -> None:
     printed = 'Welcome {to} agy\n{"status": "SUCCESS", "response": "408", "num_turns": 2, "usage": {"input_tokens": 9}}'
     answer = read("agy", printed)

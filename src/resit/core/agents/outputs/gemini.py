@@ -34,6 +34,8 @@ from resit.core.records import AgentRun, Fault, Reply, Step, Usage
 
 _EMPTY = "empty response"
 """What it says of an answer without text, which is no failure of its server."""
+_REFUSED = frozenset({"policy_violation", "path_not_in_workspace"})
+"""Kinds of a tool's errors that mean it was not let."""
 _TURNS, _NO_LOGIN = 53, 41
 """Exit codes: at the limit of turns, and not signed in."""
 
@@ -51,6 +53,7 @@ class GeminiReader(EventReader):
         self._tools: dict[str, str] = {}
         self._result: dict[str, Any] | None = None
         self._error = ""
+        self._denied: list[str] = []
 
     def feed(self, text: str) -> list[Delta]:
         """Take the next piece; json is one object over many lines, so it is kept as well."""
@@ -76,6 +79,8 @@ class GeminiReader(EventReader):
                 name = self._tools.get(words(event.get("tool_id")), "")
                 text = words(event.get("output")) or words(table(event.get("error")).get("message"))
                 self.transcript.add(Step(kind="result", text=text, tool=name))
+                if table(event.get("error")).get("type") in _REFUSED:
+                    self._denied.append(name)
             case "error":
                 self._error = words(event.get("message"))
                 self.transcript.add(note(self._error))
@@ -89,6 +94,11 @@ class GeminiReader(EventReader):
         early = not_ended_well(self.asking, ended)
         if early is not None:
             return early
+        if ended.exit_code == _TURNS:
+            text = self._text.text
+            self._close_text()
+            agent = AgentRun(isolation="none", steps=self.transcript.steps, exit_code=_TURNS)
+            return reply(text, ended, stop="cut_off", detail="it reached its number of turns", agent=agent)
         if self._result is not None:
             return self._streamed(self._result, ended)
         whole = parsed(self._whole.text.strip())
@@ -132,7 +142,7 @@ class GeminiReader(EventReader):
             agent=AgentRun(
                 isolation="none",
                 steps=self.transcript.steps,
-                denied=_denied(table(stats.get("tools"))),
+                denied=tuple(self._denied) or _denied(table(stats.get("tools"))),
                 exit_code=ended.exit_code,
                 api_seconds=sum(known) / 1000 if known else None,
             ),
@@ -141,7 +151,7 @@ class GeminiReader(EventReader):
     def _nothing(self, whole: Mapping[str, Any] | None, ended: Ended) -> Fault:
         """An error: in the output, or at the end of the error output."""
         if ended.exit_code == _NO_LOGIN:
-            said = "gemini is not signed in; set GEMINI_API_KEY, or sign in with it once"
+            said = "gemini is not signed in; set GEMINI_API_KEY"
             return self.asking.asked.fault("key", said, seconds=ended.seconds)
         error = table((whole or _last_object(ended.stderr) or {}).get("error"))
         if not error and not ended.exit_code:
