@@ -63,7 +63,9 @@ def test_killed_again_and_again_no_finished_run_is_asked_again_or_lost(tmp_path:
             assert before.items() <= after.items(), "a finished run was lost or changed"
         kept = len(results(tmp_path))
         ledger = Ledger(tmp_path / "ledger.jsonl").read()
-        assert kept - 3 <= len(ledger.entries) <= kept
+        # Beside them stand the calls that were lost with a killed process, which no server answered for.
+        answered = [entry for entry in ledger.entries if entry.request_id is not None]
+        assert kept - 3 <= len(answered) <= kept
         assert ledger.damaged == 0
         asked = server.stats.requests
         assert finish(begin(tmp_path, server)) == "done 0"
