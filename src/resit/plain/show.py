@@ -53,7 +53,7 @@ def round_json(found: Opened) -> dict[str, object]:
             "changed_since": found.suite.rule_digest != found.plan.rule_digest,
         },
         "settings": [
-            {"endpoint": planned.endpoint, **_summary_json(summary)}
+            {"endpoint": planned.endpoint, **_summary_json(summary), "kinds": _kinds_json(found, summary)}
             for planned, summary in zip(found.plan.settings, counts, strict=True)
         ],
         "left_out": {
@@ -71,6 +71,14 @@ def round_json(found: Opened) -> dict[str, object]:
             "lost_calls": found.lost,
         },
     }
+
+
+def _kinds_json(found: Opened, summary: SettingSummary) -> dict[str, object]:
+    """The same figures for each kind of work."""
+    parts = {kind: found.evidence.of_kind(kind).grid.summaries for kind in found.evidence.kinds}
+    names = ("setting", "model", "effort", "variant", "thinking")
+    told = {kind: _summary_json(sums[summary.setting.label]) for kind, sums in parts.items()}
+    return {kind: {key: value for key, value in sums.items() if key not in names} for kind, sums in told.items()}
 
 
 def _summary_json(summary: SettingSummary) -> dict[str, object]:

@@ -13,7 +13,10 @@ from resit.core.scoring.grid import Cell
 from resit.core.spend.prices import Price
 
 COST_HEAD: Final = ("cost", "one run of each", "input", "output", "thinking", "median", "95% within")
-KIND_HEAD: Final = ("full marks", "lowest score", "what may be said")
+KIND_HEAD: Final = (
+    "full marks", "lowest score", "mean", "runs", "misses", "unsettled", "one run of each", "median",
+    "what may be said",
+)  # fmt: skip
 PRICE_HEAD: Final = ("input price", "output price", "price from")
 _REASONS: Final[dict[Reason, str]] = {"wrong": "wrong", "trap": "trap", "format": "wording"}
 
@@ -21,7 +24,18 @@ _REASONS: Final[dict[Reason, str]] = {"wrong": "wrong", "trap": "trap", "format"
 def score_head(second: bool) -> tuple[str, ...]:
     """Names of the columns of `score_cells`."""
     beside = ("second rule",) if second else ()
-    return ("full marks", "lowest score", "95% interval", "mean", "spread", *beside, "misses", "graded", "unsettled")
+    return (
+        "full marks",
+        "lowest score",
+        "95% interval",
+        "mean",
+        "runs",
+        "spread",
+        *beside,
+        "misses",
+        "graded",
+        "unsettled",
+    )
 
 
 def score_cells(figure: Figures, second: bool) -> tuple[str, ...]:
@@ -37,12 +51,19 @@ def score_cells(figure: Figures, second: bool) -> tuple[str, ...]:
         percent(figure.lowest.share),
         interval_said(figure.interval),
         percent(summary.mean),
+        _runs_said(figure),
         percent(figure.spread),
         *([f"{summary.second_lowest_full}/{summary.of}"] if second else []),
         _misses_said(figure),
         f"{summary.graded}/{summary.planned}",
         str(summary.unsettled),
     )
+
+
+def _runs_said(figure: Figures) -> str:
+    """`2`, or `1 to 2`: scored runs of the question that has fewest and of the one that has most."""
+    least, most = figure.runs_least, figure.runs_most
+    return str(least) if least == most else f"{least} to {most}"
 
 
 def _misses_said(figure: Figures) -> str:
@@ -73,8 +94,18 @@ def _tokens(count: int | None) -> str:
 
 def kind_cells(gated: Gated) -> tuple[str, ...]:
     """A setting on one kind of work, under `KIND_HEAD`."""
-    summary = gated.figures.summary
-    return f"{summary.lowest_full}/{summary.of}", percent(gated.figures.lowest.share), gated.said
+    figure, summary = gated.figures, gated.figures.summary
+    return (
+        f"{summary.lowest_full}/{summary.of}",
+        percent(figure.lowest.share),
+        percent(summary.mean),
+        _runs_said(figure),
+        _misses_said(figure),
+        str(summary.unsettled),
+        dollars(figure.cost_each_usd),
+        seconds(summary.seconds_median),
+        gated.said,
+    )
 
 
 def price_cells(price: Price | None) -> tuple[str, ...]:

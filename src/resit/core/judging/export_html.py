@@ -158,10 +158,10 @@ def _settings(sheet: Sheet) -> Iterator[str]:
 def _kinds(sheet: Sheet) -> Iterator[str]:
     yield "<h2>Kinds of work</h2>"
     rows = [
-        [f"<bdi>{_line(kind)}</bdi>", _code(gated.label), full, share, f'<td class="l">{_line(said, None)}</td>']
+        [f"<bdi>{_line(kind)}</bdi>", _code(gated.label), *figures, f'<td class="l">{_line(said, None)}</td>']
         for kind, judged in sheet.by_kind.items()
         for gated in judged
-        for full, share, said in [kind_cells(gated)]
+        for *figures, said in [kind_cells(gated)]
     ]
     yield _table(["kind", "setting", *KIND_HEAD], rows, left=2)
 

@@ -262,11 +262,19 @@ def _settings(sheet: Sheet) -> list[str]:
 def _kinds(sheet: Sheet) -> list[str]:
     said = "What may be said of each. Four gates: enough runs, the lowest run, every miss read, no ceiling."
     rows = [
-        [inline(kind), code(gated.label), *map(inline, kind_cells(gated))]
+        [inline(kind), code(gated.label), *figures, inline(said)]
         for kind, judged in sheet.by_kind.items()
         for gated in judged
+        for *figures, said in [kind_cells(gated)]
     ]
-    return ["## Kinds of work", "", said, "", *table(["kind", "setting", *KIND_HEAD], rows, left=[0, 1, 4]), ""]
+    return [
+        "## Kinds of work",
+        "",
+        said,
+        "",
+        *table(["kind", "setting", *KIND_HEAD], rows, left=[0, 1, 1 + len(KIND_HEAD)]),
+        "",
+    ]
 
 
 def _prices(sheet: Sheet) -> list[str]:
