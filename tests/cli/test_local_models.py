@@ -66,7 +66,7 @@ def test_loading_the_model_is_told_once_and_in_no_runs_seconds(
         main(["run", write_suite(tmp_path), "-m", "ollama/llama3.2", "-n", "2"])
     shown = capsys.readouterr()
     assert shown.out.count("ollama/llama3.2 was ready after 0.") == 1
-    assert "seconds count that; --serial does not" in shown.err
+    assert "seconds count that; --serial avoids it" in shown.err
     assert [call.body["max_tokens"] for call in server.calls] == [1] + [100] * 6
     kept = [json.loads(path.read_text()) for path in data_dir().rglob("results/*.json")]
     told = [run["attempts"][0]["reply"].get("warm_up_s") for run in kept]

@@ -79,7 +79,7 @@ class Prepared:
 
     @property
     def waits_in_line(self) -> bool:
-        """True when calls are sent side by side to a server on this machine, whose seconds then hold its queue."""
+        """True when calls go side by side to a server on this machine, whose seconds then may hold its queue."""
         side_by_side = not self.round.serial and not self.round.batch
         return side_by_side and any(endpoint.local for endpoint in self._parts.means.endpoints.values())
 
@@ -94,7 +94,7 @@ class Prepared:
         if self.round.repeats < 2:
             notes.append("one run proves nothing about variance")
         if self.waits_in_line:
-            notes.append("a server on this machine lets calls wait in line, and seconds count that; --serial does not")
+            notes.append("a server on this machine may let calls wait in line, and seconds count that; --serial avoids it")
         if self.plan.reasons.get("verification changed"):
             notes.append(f"resit grade {self.round.id} verifies that work again by the present tests, without a call")
         if self._parts.means.shelter is not None:

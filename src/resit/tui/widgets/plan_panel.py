@@ -159,7 +159,7 @@ def _time(estimate: Estimate, prepared: Prepared) -> tuple[Words, ...]:
 def _queue(prepared: Prepared) -> list[Entry]:
     if not prepared.waits_in_line:
         return []
-    return [_entry(" ", ("Calls wait in line at a server here, and seconds count that: s avoids it.", "$warning"))]
+    return [_entry(" ", ("Calls may wait in line at a server here, and seconds count that: s avoids it.", "$warning"))]
 
 
 def _span(estimate: Estimate, at_a_time: int) -> str:
