@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import signal
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,6 +84,21 @@ def test_without_a_workspace_not_even_its_own_folder_is_written(ground: Ground, 
     done = ground.run(ground.script("hostile_writer.py", ground.key), isolation, ground.spec(writable=False))
     assert "tried everything" in done.output
     assert list(ground.work.iterdir()) == []
+
+
+def test_no_other_run_is_seen_wherever_runs_have_their_folders(
+    ground: Ground, isolation: Isolation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = ground.root / "resit-run-1-other" / "work"
+    other.mkdir(parents=True)
+    (other / "solution.py").write_text(SECRET)
+    ground.own()
+    show = ["sh", "-c", f"cat {other}/solution.py; echo looked"]
+    assert ground.run(show, "none").output == f"{SECRET}looked\n"
+    monkeypatch.setattr(tempfile, "tempdir", str(ground.root))
+    done = ground.run(show, isolation)
+    assert SECRET not in done.output
+    assert done.output.endswith("looked\n")
 
 
 def test_nothing_outlives_its_end_however_often_it_forks(ground: Ground, isolation: Isolation) -> None:

@@ -69,6 +69,14 @@ def test_a_workspace_is_copied_and_the_suites_own_is_left_alone(suite: Suite) ->
     assert digest_tree(given) == before
 
 
+def test_files_beside_a_workspace_are_given_and_no_change_of_the_agents(suite: Suite) -> None:
+    asked = request_for(suite)
+    request = Request(**{name: getattr(asked, name) for name in asked.__slots__} | {"files": (("in/a.csv", "1"),)})
+    with prepare(request) as scratch:
+        assert (scratch.work / "in" / "a.csv").read_text() == "1"
+        assert digest_tree(scratch.work) == digest_tree(scratch.before) == scratch.given != asked.workspace_digest
+
+
 def test_a_workspace_that_changed_since_the_round_was_planned_is_not_asked(suite: Suite) -> None:
     assert suite.path is not None
     request = request_for(suite)

@@ -188,6 +188,13 @@ def test_a_test_that_changed_after_the_round_was_planned_gives_no_verdict(
     assert "the hidden tests changed" in verdict(suite, scratch, isolation).stopped
 
 
+def test_an_agent_that_reached_the_untouched_copy_gets_no_verdict(suite: Suite, scratch: Scratch) -> None:
+    for folder in (scratch.before, scratch.work):
+        (folder / "tests" / "test_given.py").write_text("import unittest\n")
+    found = verdict(suite, scratch, "none")
+    assert found.stopped == "the untouched copy was changed: the agent reached outside its folder"
+
+
 def test_more_than_can_be_read_gives_no_verdict(suite: Suite, scratch: Scratch) -> None:
     inner = scratch.work / "many"
     inner.mkdir()

@@ -117,7 +117,8 @@ def _installation(folder: Path) -> Path | None:
     if folder.name == "shims":  # of pyenv, asdf, mise: each calls what lies beside
         return around
     # ~/.local and the like hold the data of other programs beside their `bin`.
-    own = (around / "pyvenv.cfg").is_file() or (around / "lib").is_dir()
+    marks = ("pyvenv.cfg", "include", "lib/node_modules")
+    own = any((around / mark).exists() for mark in marks)
     common = {home / name for home in person_homes() for name in ("", ".local")}
     return around if folder.name == "bin" and own and around not in common else None
 

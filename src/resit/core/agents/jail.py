@@ -107,7 +107,8 @@ def wrap(argv: Sequence[str], spec: JailSpec, isolation: Isolation) -> Wrapped:
 
 def _order(argv: list[str], spec: JailSpec, isolation: Isolation) -> dict[str, Any]:
     """What the launcher is to do."""
-    areas = Areas.of(spec.hidden, spec.readable)
+    # Where other runs have their folders.
+    areas = Areas.of((*spec.hidden, Path(tempfile.gettempdir())), spec.readable)
     watched = [spec.home, *([spec.scratch] if spec.writable else [])]
     order: dict[str, Any] = {
         "kind": "plain",

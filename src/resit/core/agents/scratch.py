@@ -14,7 +14,17 @@ from pathlib import Path
 from types import TracebackType
 
 from resit.core.errors import ResitError
-from resit.core.folders import TooMuch, copy_tree, leads_inside, read_tree, remove_tree, tree_digest
+from resit.core.folders import (
+    Bounds,
+    TooMuch,
+    copy_tree,
+    digest_tree,
+    leads_inside,
+    make_way,
+    read_tree,
+    remove_tree,
+    tree_digest,
+)
 from resit.core.records import Request
 
 PREFIX = "resit-run-"
@@ -36,6 +46,8 @@ class Scratch:
     """Its private home."""
     before: Path
     """What it got, out of its reach: what its work is compared with, and protected files come from."""
+    given: str
+    """Fingerprint of `before`: without a jail an agent might have reached it."""
     writable: bool
     """True for a workspace."""
 
@@ -69,16 +81,15 @@ def prepare(request: Request, *, outside: Sequence[Path] = (), sign_in: Sequence
         _sweep(base)
         # The number of the process tells a later one that nobody uses it any more.
         root = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=base))
-        scratch = Scratch(root, root / "work", root / "home", root / "before", request.workspace is not None)
         try:
-            _fill(scratch, request)
-            _lend(sign_in, scratch.home)
+            return _filled(root, request, sign_in)
         except BaseException:
-            scratch.remove()
+            with suppress(OSError):
+                remove_tree(root)
             raise
-    except OSError as error:
-        raise ResitError(f"no folder for a run in {base}: {error.strerror or error}", hint="make room there") from error
-    return scratch
+    except (OSError, TooMuch) as error:
+        why = error.strerror if isinstance(error, OSError) else error
+        raise ResitError(f"no folder for a run in {base}: {why}", hint="make room there") from error
 
 
 def _base(outside: Sequence[Path]) -> Path:
@@ -112,32 +123,36 @@ def _runs(pid: int) -> bool:
     return True
 
 
-def _fill(scratch: Scratch, request: Request) -> None:
-    for folder in (scratch.work, scratch.home, scratch.before):
+def _filled(root: Path, request: Request, sign_in: Sequence[Path]) -> Scratch:
+    work, home, before = (root / name for name in ("work", "home", "before"))
+    for folder in (work, home, before):
         folder.mkdir(mode=0o700)
     if request.workspace is not None:
-        _copy_workspace(scratch, request.workspace, request.workspace_digest)
+        _copy_workspace(request.workspace, request.workspace_digest, before)
     for name, text in request.files:
         if not leads_inside("file", name):
             raise ResitError(f"the file {name!r} lies outside of the suite's folder", hint="resit check says more")
-        path = scratch.work / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="")
-    if not scratch.writable:
-        _lock(scratch.work)
+        place = make_way(before, name)
+        place.write_text(text, encoding="utf-8", newline="")
+    tree = read_tree(before, Bounds(mb=200))
+    copy_tree(before, work, tree)
+    writable = request.workspace is not None
+    if not writable:
+        _lock(work)
+    _lend(sign_in, home)
+    return Scratch(root, work, home, before, tree_digest(tree), writable)
 
 
-def _copy_workspace(scratch: Scratch, source: Path, digest: str) -> None:
+def _copy_workspace(source: Path, digest: str, target: Path) -> None:
     try:
-        copy_tree(source, scratch.before, read_tree(source))
-        tree = read_tree(scratch.before)
+        copy_tree(source, target, read_tree(source))
+        found = digest_tree(target)
     except TooMuch as error:
         raise ResitError(f"the workspace {source.name!r}: {error}", hint="ask with a smaller one") from error
-    if digest and tree_digest(tree) != digest:
+    if digest and found != digest:
         raise ResitError(
             f"the workspace {source.name!r} changed after the round was planned", hint="start the round again"
         )
-    copy_tree(scratch.before, scratch.work, tree)
 
 
 def _lock(folder: Path) -> None:

@@ -76,7 +76,11 @@ def verify(scratch: Scratch, key: CodeKey, isolation: Isolation, hidden: tuple[P
         hidden: What it must not see.
     """
     try:
-        was = read_tree(scratch.before)
+        was = read_tree(scratch.before, Bounds(mb=200))
+        if tree_digest(was) != scratch.given:
+            return Verified(
+                rule=key.rule, stopped="the untouched copy was changed: the agent reached outside its folder"
+            )
         now = read_tree(scratch.work, Bounds(AGENT.files, AGENT.disk_mb), pry=True)
         verified = Verified(
             changed=touched(was, now, key.protect),
