@@ -17,7 +17,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import agent_kit as kit
-
 from resit.core.agents.command_client import CommandClient, Ground
 from resit.core.config import ModelsFile
 from resit.core.records import Isolation, Reply, Request

@@ -98,6 +98,7 @@ async def test_a_reply_comes_back_untouched_with_what_the_server_said_about_it()
 async def test_time_is_that_of_the_answer_and_of_its_first_piece() -> None:
     reply = await _reply(Answer("x" * 80, piece_s=0.02))
     assert reply.first_token_s is not None
+    assert reply.seconds is not None
     assert 0.02 <= reply.first_token_s < reply.seconds
     assert 0.2 <= reply.seconds < 2.0
 

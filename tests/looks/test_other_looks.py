@@ -115,7 +115,7 @@ def suites(place: Place) -> ResitApp:
 
 
 async def suites_shown(pilot: Pilot[int]) -> None:
-    await until_seen(pilot, "✗ letters")
+    await until_seen(pilot, "✗ Letters")
     await press(pilot, "down", "down")
     await until_seen(pilot, "Last round", "spent this month")
 

@@ -93,6 +93,7 @@ SCREENS: dict[str, tuple[Command, ...]] = {
     ),
     "compare": _group(
         "compare",
+        ("enter", "replies", "replies", "Both replies side by side, in full"),
         ("f", "changes", "changes only", "Show only what is below full marks in a round, or everything"),
         ("s", "sort", "sort", "Sort by the column the cursor is on; again turns it round"),
     ),
@@ -172,6 +173,7 @@ SCREENS: dict[str, tuple[Command, ...]] = {
         ("f", "misses", "misses", "Show only what is below full marks, or everything"),
         ("w", "write_note", "write", "Write this round's result as a note into its folder, your own words kept"),
         ("c", "compare", "compare", "Compare this round with the last round of the suite before it"),
+        ("C", "compare_settings", "", "Compare the setting in front with another one of this round"),
         ("g", "gates", "gates", "Which setting for which kind of work, gate by gate"),
         ("t", "shape", "shape", "One row a run, or questions by settings"),
         ("s", "sort", "sort", "Sort by the column the cursor is on; again turns it round"),

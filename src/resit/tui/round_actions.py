@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from resit.core.errors import ResitError
+from resit.tui.figures import short_setting
+from resit.tui.plots import letter
 from resit.tui.reviewing import Reviewing
+from resit.tui.screens.confirm import ChoiceScreen
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +64,31 @@ class RoundActions(Reviewing):
 
         if self.is_current:
             self.resit.push_screen(CompareScreen(suite, before, self.view.store.path))
+
+    def action_compare_settings(self) -> None:
+        """Hold the setting in front against another one of this round."""
+        labels, key = list(self.view.settings), self.key
+        if len(labels) < 2:
+            self.say("This round has one setting only.")
+            return
+        now = self.view.row(key).setting if key is not None and self.view.has(key) else labels[-1]
+        others = [label for label in labels if label != now]
+        if len(others) == 1:
+            self._compare_two(others[0], now)
+            return
+
+        def chosen(before: str | None) -> None:
+            if before is not None:
+                self._compare_two(before, now)
+
+        choices = [(letter(at).lower(), label, short_setting(label)) for at, label in enumerate(others[:26])]
+        self.resit.push_screen(ChoiceScreen(f"Hold {short_setting(now)} against", choices), chosen)
+
+    def _compare_two(self, before: str, now: str) -> None:
+        from resit.tui.screens.compare import CompareScreen
+
+        suite, path = self.view.current or self.view.suite, self.view.store.path
+        self.resit.push_screen(CompareScreen(suite, path, path, (before, now)))
 
     def action_gates(self) -> None:
         """Decide which setting does which kind of work."""

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import agent_kit as kit
 import pytest
 
+import agent_kit as kit
 from resit.core.agents import dask_client, parcel
 from resit.core.agents.canary import Canary
 from resit.core.agents.dask_client import CLOSED, Cluster, _refused, _while_wanted

@@ -9,7 +9,7 @@ from datetime import timedelta
 from resit.core.calling.batches import BatchState, Unbilled, result_lines
 from resit.core.errors import RoundError, StoreFull
 from resit.core.records import Fault, Reply, RunRecord
-from resit.core.rounds.batch_book import request_number
+from resit.core.rounds.batch_book import BatchItem, request_number
 from resit.core.rounds.batch_room import Batches, BatchRoom, Out, OutRun, renewed
 from resit.core.rounds.till import Called
 
@@ -124,7 +124,7 @@ class Intake:
     def _land(self, member: OutRun, result: Reply | Fault | Unbilled, begun: bool) -> None:
         mark = member.sent.batch
         if begun:
-            stored = self._course.store.read(member.item.key)
+            stored = self._course.store.read(member.key)
             if stored is not None and any(attempt.batch == mark for attempt in stored.attempts):
                 self._was_taken_in(member)
                 return
@@ -132,9 +132,9 @@ class Intake:
         billed, again = True, True
         if isinstance(result, Unbilled):
             billed, again = False, not result.canceled
-        if member.stale or member.run is None:
-            self._keep_aside(member, answer, billed)
-        else:
+        if member.stale is not None:
+            self._keep_aside(member, member.stale, answer, billed)
+        elif member.run is not None:
             self._course.land(member.run, member.sent, answer, billed=billed, again=again)
 
     def _was_taken_in(self, member: OutRun) -> None:
@@ -144,9 +144,9 @@ class Intake:
             self._course.not_sent(member.run)
             self._course.queue.put_back(member.run)
 
-    def _keep_aside(self, member: OutRun, answer: Reply | Fault, billed: bool) -> None:
+    def _keep_aside(self, member: OutRun, item: BatchItem, answer: Reply | Fault, billed: bool) -> None:
         """A reply to a wording that is no longer asked: paid for, so it is kept, and the run is owed beside it."""
-        course, item = self._course, member.item
+        course = self._course
         setting = course.settings[item.setting]
         attempt = course.attempt(setting, item.asked, member.sent, answer, billed=billed)
         stored = course.store.read(item.key)

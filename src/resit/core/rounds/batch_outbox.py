@@ -88,15 +88,11 @@ class Outbox:
 
     async def _submit(self, runs: list[tuple[OpenRun, Reservation]]) -> None:
         room, first = self._room, runs[0][0].job
-        items = [_item(run, reservation) for run, reservation in runs]
+        items = (_item(run, reservation) for run, reservation in runs)
         note = room.book.prepare(first.request.endpoint, items, self._course.clock.now())
         members = [
-            OutRun(
-                item.model_copy(update={"prompt": ""}),
-                Sent(item.number, note.prepared_at, reservation, note.mark),
-                run,
-            )
-            for item, (run, reservation) in zip(items, runs, strict=True)
+            OutRun(Sent(len(run.attempts) + 1, note.prepared_at, reservation, note.mark), run)
+            for run, reservation in runs
         ]
         out = Out(note, members)
         room.out.append(out)

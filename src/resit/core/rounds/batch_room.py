@@ -71,15 +71,19 @@ class PollPace:
 class OutRun:
     """A request that is out."""
 
-    item: BatchItem
     sent: Sent
     run: OpenRun | None
-    """The run that waits for it. None when nothing waits: its question or wording is no longer asked."""
+    """The run that waits for it. None when nothing waits: its question is no longer asked, or has a reply."""
+    stale: BatchItem | None = None
+    """What was asked, where that is not what would be asked now. Held for those only: there may be thousands."""
 
     @property
-    def stale(self) -> bool:
-        """True when what is out is not what would be asked now."""
-        return self.run is None or self.run.job.asked != self.item.asked
+    def key(self) -> str:
+        """The run it was made for."""
+        if self.stale is not None:
+            return self.stale.key
+        assert self.run is not None
+        return self.run.job.key
 
 
 @dataclass(slots=True, eq=False)
@@ -153,13 +157,11 @@ class BatchRoom:
             self.tell()
 
     def _recalled(self, note: BatchNote, item: BatchItem, run: OpenRun | None) -> OutRun:
-        reservation = self.course.budget.hold(item.worst_usd)
-        member = OutRun(item, Sent(item.number, note.prepared_at, reservation, note.mark), run)
+        sent = Sent(item.number, note.prepared_at, self.course.budget.hold(item.worst_usd), note.mark)
         if run is not None:
             self.course.sent(run)
-        if not member.stale:
-            member.item = item.model_copy(update={"prompt": ""})
-        return member
+        same = run is not None and run.job.asked == item.asked
+        return OutRun(sent, run, None if same else item)
 
     def server_of(self, out: Out) -> Batches | None:
         """Who has a batch; None when none of this start's servers does."""

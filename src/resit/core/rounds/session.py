@@ -94,7 +94,9 @@ class Prepared:
         if self.round.repeats < 2:
             notes.append("one run proves nothing about variance")
         if self.waits_in_line:
-            notes.append("a server on this machine may let calls wait in line, and seconds count that; --serial avoids it")
+            notes.append(
+                "calls may wait in line at a server on this machine, and seconds count that; --serial avoids it"
+            )
         if self.plan.reasons.get("verification changed"):
             notes.append(f"resit grade {self.round.id} verifies that work again by the present tests, without a call")
         if self._parts.means.shelter is not None:

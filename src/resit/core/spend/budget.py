@@ -32,6 +32,8 @@ class Budget:
         self._spent = spent_usd
         self._at_least = at_least
         self._in_flight: set[Reservation] = set()
+        # Kept beside them: thousands are out in batches, and each that settles asks for the sum.
+        self._in_flight_usd = Decimal(0)
         self._doubtful = Decimal(0)
 
     @property
@@ -47,7 +49,7 @@ class Budget:
     @property
     def in_flight_usd(self) -> Decimal:
         """What is set aside for the calls that are out now."""
-        return sum((r.worst_usd for r in self._in_flight if r.worst_usd is not None), Decimal(0))
+        return self._in_flight_usd
 
     @property
     def left_usd(self) -> Decimal | None:
@@ -93,11 +95,12 @@ class Budget:
         """Set aside what a call may cost that is out already, whatever the cap says."""
         reservation = Reservation(worst_usd)
         self._in_flight.add(reservation)
+        self._in_flight_usd += worst_usd or 0
         return reservation
 
     def settle(self, reservation: Reservation, cost_usd: Decimal | None) -> None:
         """Replace what was set aside by what the call cost; None when that is not known."""
-        self._in_flight.remove(reservation)
+        self.release(reservation)
         if cost_usd is not None:
             self._spent += cost_usd
             return
@@ -107,3 +110,4 @@ class Budget:
     def release(self, reservation: Reservation) -> None:
         """Give back what was set aside for a call that was not billed."""
         self._in_flight.remove(reservation)
+        self._in_flight_usd -= reservation.worst_usd or 0

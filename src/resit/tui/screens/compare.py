@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -45,8 +45,11 @@ class PairLines:
 
     def __init__(self, comparisons: Sequence[Comparison], width: int) -> None:
         """Show the pairs of `comparisons` in `width` cells."""
-        pairs = [(_sides(found), pair) for found in comparisons for pair in found.pairs]
-        self.pairs: Sequence[tuple[str, Pair]] = sorted(pairs, key=lambda entry: CHANGES.index(entry[1].change))
+        every = [(found, pair) for found in comparisons for pair in found.pairs]
+        every.sort(key=lambda entry: CHANGES.index(entry[1].change))
+        self.pairs: Sequence[tuple[str, Pair]] = [(_sides(found), pair) for found, pair in every]
+        self.of: Sequence[Comparison] = [found for found, _ in every]
+        """The comparison of each of `pairs`."""
         reply = max(14, (width - 78) // 2)
         self.columns = (
             Column("question", "question", 18),
@@ -108,8 +111,10 @@ def _said(cell: Cell) -> str:
     return "" if lowest is None or lowest.reply is None else one_line(lowest.reply, 200)
 
 
-def _held_together(before: Evidence, after: Evidence) -> tuple[Comparison, ...]:
-    """Every setting against itself; where each round has a single one, these two."""
+def _held_together(before: Evidence, after: Evidence, labels: tuple[str, str] | None) -> tuple[Comparison, ...]:
+    """The two settings that are named, else every one against itself; where each round has a single one, these two."""
+    if labels is not None:
+        return (compare(before, labels[0], after, labels[1]),)
     found = compare_rounds(before, after)
     if not found and len(before.labels) == len(after.labels) == 1:
         return (compare(before, before.labels[0], after, after.labels[0]),)
@@ -138,14 +143,21 @@ def _unequal(comparisons: Sequence[Comparison]) -> Iterator[str]:
 
 
 class CompareScreen(ResitScreen):
-    """An earlier and a later round."""
+    """An earlier and a later round, or two settings."""
 
     GROUP: ClassVar[str] = "compare"
 
-    def __init__(self, suite: Suite, before: Path, now: Path) -> None:
-        """Hold the round in `now` against the one in `before`, both under the suite's rules as they are now."""
+    def __init__(self, suite: Suite, before: Path, now: Path, labels: tuple[str, str] | None = None) -> None:
+        """Hold the round in `now` against the one in `before`, both under the suite's rules as they are now.
+
+        Args:
+            suite: The suite of both.
+            before: Folder of the first round.
+            now: Folder of the second one; the same for two settings of one round.
+            labels: The setting of either side. None holds every setting against itself.
+        """
         super().__init__()
-        self._suite, self._paths = suite, (before, now)
+        self._suite, self._paths, self._labels = suite, (before, now), labels
         self._lines: PairLines | None = None
         self._changes_only = False
 
@@ -168,13 +180,13 @@ class CompareScreen(ResitScreen):
 
         try:
             before, now = (open_round(path, suite=self._suite) for path in self._paths)
-            comparisons = _held_together(*gather_both(before, now))
+            comparisons = _held_together(*gather_both(before, now), self._labels)
         except ResitError as error:
             self.app.call_from_thread(self.query_one("#compare-head", PlainStatic).update, f" {error}")
             return
-        rounds = Content.assemble(
-            (when(before.plan.created_at), "bold"), " → ", (when(now.plan.created_at), "bold"), " · "
-        )
+        first_day, last_day = when(before.plan.created_at), when(now.plan.created_at)
+        same = before.store.path == now.store.path
+        rounds = Content.assemble((first_day if same else f"{first_day} → {last_day}", "bold"), " · ")
         first, *rest = _told(comparisons)
         head = Content("\n").join(Content(" ") + line for line in (rounds + first, *rest))
         self.app.call_from_thread(self._show_pairs, comparisons, head)
@@ -193,6 +205,21 @@ class CompareScreen(ResitScreen):
         self._changes_only = not self._changes_only
         keep = (lambda row: lines.pairs[row][1].change != "held") if self._changes_only else None
         self.query_one(ResultsGrid).keep_only(keep)
+
+    @on(ResultsGrid.Opened)
+    def action_replies(self) -> None:
+        """Both replies in full, side by side."""
+        at = self.query_one(ResultsGrid).chosen
+        if self._lines is None or at is None:
+            self.say("No question is chosen.")
+            return
+        _, pair = self._lines.pairs[at]
+        found = self._lines.of[at]
+        from resit.tui.screens.replies import RepliesScreen
+
+        alike = found.before.label == found.after.label
+        sides = [side.round_id if alike else short_setting(side.label) for side in (found.before, found.after)]
+        self.app.push_screen(RepliesScreen(pair, *sides))
 
     def action_sort(self) -> None:
         """Sort by the cursor's column."""

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from resit.core.logs.records import LogIndex, Request, ScanProgress, Sum, Summary
 
 _TOLD_EVERY_S = 0.1
+_SUMS = ("open", "next_view", "sort", "time_range", "filter", "drafts")
+_OFFERED: dict[View, tuple[str, ...]] = {
+    "kind": ("open", "rename", "mark", "next_view", "time_range", "filter", "drafts"),
+    "requests": ("mark", "draft", "open", "filter", "correct", "next_view", "sort", "drafts"),
+}
+"""Keys that do something in a view, the most wanted first."""
 
 
 class _Stopped(Exception):
@@ -204,6 +210,8 @@ class LogsScreen(LogActions):
         if self._range.text:
             line = line + Content.styled(f" · {one_line(self._range.text, 30)}", "$warning")
         self.query_one("#logs-views", PlainStatic).update(line)
+        by_action = {command.action: command for command in self.commands}
+        self.offer(by_action[action] for action in _OFFERED.get(self.view, _SUMS))
 
     @on(ResultsGrid.Moved)
     def _moved(self) -> None:
