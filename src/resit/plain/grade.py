@@ -6,7 +6,8 @@ import argparse
 
 from resit.core.printable import one_line
 from resit.core.records import FAIR, Row
-from resit.core.rounds.graded import GradedRound, row_json
+from resit.core.rounds.graded import GradedRound
+from resit.core.rounds.memory import row_json
 from resit.core.rounds.regrade import Flip, regrade
 from resit.core.rounds.reverify import reverify
 from resit.core.rounds.shelf import present_suite

@@ -18,7 +18,7 @@ from resit.core.errors import UsageError
 from resit.core.judging.wording import dollars, percent
 from resit.core.printable import one_line
 from resit.core.records import FAIR, Attempt, Fault, Reply, Row, RunRecord, Setting, Usage
-from resit.core.rounds.graded import row_json
+from resit.core.rounds.memory import row_json
 from resit.core.scoring.grade import Grade, grade
 from resit.core.scoring.grid import SettingSummary, build_grid, make_row
 from resit.core.spend.prices import Price, cost_usd, price_for

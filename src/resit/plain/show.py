@@ -13,8 +13,8 @@ from resit.core.judging.gates import UNTESTED, judge_settings
 from resit.core.judging.wording import dollars, percent
 from resit.core.printable import one_line
 from resit.core.records import FAIR
-from resit.core.rounds.graded import rows_json
 from resit.core.rounds.lost import lost_said
+from resit.core.rounds.memory import rows_json
 from resit.core.scoring.grid import Cell, SettingSummary
 from resit.core.suite import Question
 from resit.plain.misses import misses

@@ -23,7 +23,7 @@ from resit.core.judging.note import note_text
 from resit.core.judging.sheet import Sheet, make_sheet
 from resit.core.printable import printable
 from resit.core.records import Setting
-from resit.core.rounds.graded import rows_json
+from resit.core.rounds.memory import rows_json
 from resit.core.rounds.shelf import open_round
 from resit.core.suite import Question
 

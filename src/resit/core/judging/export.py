@@ -20,7 +20,7 @@ from typing import Final
 
 from resit.core.printable import printable
 from resit.core.records import Row
-from resit.core.rounds.graded import row_json
+from resit.core.rounds.memory import row_json
 
 COLUMNS: Final = tuple(field.name for field in fields(Row))
 """The keys of a row, in order. `failed` is a list; in CSV its names are joined by `; `."""

@@ -6,16 +6,15 @@ version are those it was made from. The file may be deleted at any time.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Any
 
 from resit.core.errors import RoundError
 from resit.core.records import Attempt, Row, RunRecord, file_part
 from resit.core.rounds.former import mark_of, note_former
-from resit.core.rounds.memory import GRADED, ROW_FIELDS, Entry, dumped, held_values, load_entries, without_collecting
+from resit.core.rounds.memory import GRADED, Entry, dumped, held_values, load_entries, without_collecting
 from resit.core.rounds.plan import Held, RoundPlan, build_request, held
 from resit.core.rounds.reviews import Review, read_reviews, standing
 from resit.core.rounds.store import FileMark, RoundStore
@@ -28,8 +27,6 @@ _WORTH_SAVING = 0.1
 """The cache is written again when more than this share of the rows had to be made anew: writing takes longer."""
 _SAVED_AT_ONCE = 2_000
 """Of rounds up to this size it is written whenever a row is another one, in some 20 ms: lists of rounds show it."""
-
-_row_values = attrgetter(*ROW_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,16 +228,3 @@ def _still_true(entry: Entry, mark: FileMark, frames: Frames, review: Review | N
     row = entry.row
     verdict = standing(review, entry.sent_at) if review is not None else None
     return entry.mark == mark and row.verdict == verdict and entry.frame == frames.frame(row.question, row.setting)
-
-
-def rows_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Rows as every export holds them: money as a decimal string, what is unknown as null."""
-    return [row_json(row) for row in rows]
-
-
-def row_json(row: Row) -> dict[str, Any]:
-    """One row as every export holds it."""
-    table = dict(zip(ROW_FIELDS, _row_values(row), strict=True))
-    table["cost_usd"] = None if row.cost_usd is None else format(row.cost_usd, "f")
-    table["failed"] = list(row.failed)
-    return table

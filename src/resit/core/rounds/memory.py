@@ -1,19 +1,19 @@
 """What is remembered of a round's grades: `graded.json`, which may be deleted at any time.
 
-The first line holds what a list of rounds needs; then one row a run, as every export holds it but for the names of the
-columns, which are written once; then what each row was made from.
+The first line holds what a list of rounds needs; then one row a run, as every export holds it; then what each row was
+made from.
 """
 
 from __future__ import annotations
 
 import gc
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, Final
 
 from resit import __version__
@@ -22,11 +22,12 @@ from resit.core.rounds.plan import Held
 from resit.core.rounds.store import FileMark, RoundStore
 
 GRADED: Final = "graded.json"
-FORMAT: Final = 2
+FORMAT: Final = 3
 ROW_FIELDS: Final = tuple(field.name for field in fields(Row))
 _NOT_A_MEMORY = (OSError, ValueError, KeyError, TypeError, IndexError, ArithmeticError)
 _HELD_FIELDS = len(fields(Held))
 _row_values = attrgetter(*ROW_FIELDS)
+_row_items = itemgetter(*ROW_FIELDS)
 _COST, _FAILED = ROW_FIELDS.index("cost_usd"), ROW_FIELDS.index("failed")
 
 
@@ -90,7 +91,7 @@ def load_entries(store: RoundStore) -> dict[str, Entry]:
     try:
         with without_collecting():
             table = json.loads((store.path / GRADED).read_bytes())
-            if table["format"] != FORMAT or tuple(table["columns"]) != ROW_FIELDS:
+            if table["format"] != FORMAT:
                 return {}
             ours = table["resit"] == __version__
             costs: dict[str, Decimal] = {}
@@ -102,10 +103,11 @@ def load_entries(store: RoundStore) -> dict[str, Entry]:
         return {}
 
 
-def _loaded(file: list[Any], values: list[Any], costs: dict[str, Decimal], ours: bool) -> Entry:
+def _loaded(file: list[Any], row: dict[str, Any], costs: dict[str, Decimal], ours: bool) -> Entry:
     key, mtime_ns, size, frame, sent, *kept = file
-    if not isinstance(key, str) or len(kept) != _HELD_FIELDS or len(values) != len(ROW_FIELDS):
+    if not isinstance(key, str) or len(kept) != _HELD_FIELDS or len(row) != len(ROW_FIELDS):
         raise ValueError("not a file's line")
+    values = list(_row_items(row))
     values[_FAILED] = tuple(values[_FAILED])
     cost = values[_COST]
     if cost is not None:
@@ -137,18 +139,23 @@ def dumped(entries: Mapping[str, Entry]) -> bytes:
     files = [[key, *e.mark, e.frame, e.sent, *e.held_values] for key, e in entries.items()]
     parts = (
         _compact(head)[:-1],
-        f'"columns":{_compact(ROW_FIELDS)}',
-        f'"rows":{_compact([_values(e.row) for e in entries.values()])}',
+        f'"rows":{_compact(rows_json(e.row for e in entries.values()))}',
         f'"files":{_compact(files)}}}',
     )
     return ",\n".join(parts).encode()
 
 
-def _values(row: Row) -> list[Any]:
-    values = list(_row_values(row))
-    if values[_COST] is not None:
-        values[_COST] = format(values[_COST], "f")
-    return values
+def rows_json(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Rows as every export holds them."""
+    return [row_json(row) for row in rows]
+
+
+def row_json(row: Row) -> dict[str, Any]:
+    """One row as every export holds it: money as a decimal string, what is unknown as null."""
+    table = dict(zip(ROW_FIELDS, _row_values(row), strict=True))
+    table["cost_usd"] = None if row.cost_usd is None else format(row.cost_usd, "f")
+    table["failed"] = list(row.failed)
+    return table
 
 
 def _compact(value: object) -> str:
