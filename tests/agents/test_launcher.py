@@ -52,8 +52,9 @@ def test_the_command_starts_in_its_folder_with_a_home_and_a_place_for_files(
 
 def test_an_interrupt_lets_the_command_write_its_last_words(ground: Ground, isolation: Isolation) -> None:
     code = (
-        "import signal, sys, time\n"
-        "def last(*_): print('last words', flush=True); sys.exit(3)\n"
+        "import os, signal, sys, time\n"
+        # Not print: the interrupt may come while `ready` is still being flushed.
+        "def last(*_): os.write(1, b'last words\\n'); sys.exit(3)\n"
         "signal.signal(signal.SIGINT, last)\n"
         "print('ready', flush=True)\n"
         "while True: time.sleep(60)"

@@ -127,10 +127,11 @@ def test_one_line_never_breaks_and_never_passes_its_limit(text: str, limit: int 
 def test_a_megabyte_is_shown_at_once(unit: str) -> None:
     text = unit * (1_000_000 // len(unit))
     fastest = min(_seconds(text) for _ in range(3))
-    assert fastest < 0.25  # 5 to 40 ms on a quiet machine; room for a busy one
+    assert fastest < 0.25  # 5 to 40 ms; room for a slow machine
 
 
 def _seconds(text: str) -> float:
-    start = time.perf_counter()
+    # Of the processor: other tests run beside this one.
+    start = time.process_time()
     printable(text)
-    return time.perf_counter() - start
+    return time.process_time() - start
