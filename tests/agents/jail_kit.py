@@ -14,14 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from resit.core.agents import landlock
+from resit.core.agents import landlock, launcher
 from resit.core.agents.jail import JailSpec, Wrapped, best_isolation, program_roots, wrap
 from resit.core.agents.limits import Limits
 from resit.core.folders import remove_tree
 from resit.core.records import Isolation
 
 SECRET = "the-answer-is-408"
-HERE = Path(__file__).parent
+LAUNCHER = Path(launcher.__file__)
 NOBODY = 65534
 REAL: tuple[Isolation, ...] = ("bubblewrap", "landlock")
 """Levels that keep a command from reading."""
@@ -78,6 +78,11 @@ class Ground:
         return self.root / "run" / "home"
 
     @property
+    def scripts(self) -> Path:
+        """The hostile scripts and the launcher, in reach of whoever runs: a checkout may be closed to others."""
+        return self.root / "scripts"
+
+    @property
     def path(self) -> str:
         return os.environ["PATH"] if self.user is None else "/usr/local/bin:/usr/bin:/bin"
 
@@ -87,7 +92,7 @@ class Ground:
             writable=writable,
             home=self.home,
             hidden=(self.suite,),
-            readable=(*program_roots(python_for(self.user), self.path), HERE),
+            readable=(*program_roots(python_for(self.user), self.path), self.scripts),
             env={"PATH": self.path},
             network=network,
             limits=limits or Limits(seconds=WAIT_S),
@@ -105,8 +110,9 @@ class Ground:
                 os.chown(path, self.user, self.user, follow_symlinks=False)
 
     def popen(self, wrapped: Wrapped) -> subprocess.Popen[str]:
+        _, *options, _, order = wrapped.argv
         return subprocess.Popen(
-            (python_for(self.user), *wrapped.argv[1:]),
+            (python_for(self.user), *options, str(self.scripts / LAUNCHER.name), order),
             env=wrapped.env,
             text=True,
             errors="replace",
@@ -128,7 +134,7 @@ class Ground:
 
     def script(self, name: str, *arguments: object) -> list[str]:
         """One of the hostile scripts as a command."""
-        return [python_for(self.user), "-I", str(HERE / name), *map(str, arguments)]
+        return [python_for(self.user), "-I", str(self.scripts / name), *map(str, arguments)]
 
     def python(self, code: str, *arguments: object) -> list[str]:
         """Some code as a command."""
@@ -152,8 +158,10 @@ def make_ground(user: int | None, monkeypatch: pytest.MonkeyPatch) -> Iterator[G
     """A place outside of pytest's own folders, which only their owner may enter."""
     ground = Ground(Path(tempfile.mkdtemp(prefix="resit-test-")), user)
     try:
-        for folder in (ground.suite, ground.person / ".claude", ground.work, ground.home):
+        for folder in (ground.suite, ground.person / ".claude", ground.work, ground.home, ground.scripts):
             folder.mkdir(parents=True)
+        for script in (*LAUNCHER.parent.glob("*.py"), *Path(__file__).parent.glob("hostile_*.py")):
+            shutil.copy(script, ground.scripts)
         ground.key.write_text(f'q1 = "{SECRET}"\n')
         (ground.person / ".claude" / "history.jsonl").write_text(SECRET)
         monkeypatch.setenv("HOME", str(ground.person))

@@ -82,7 +82,7 @@ async def test_answer_rule_trap_and_a_line_on_the_work_are_written_and_saved() -
         await until_seen(pilot, "✓ ready to be asked once it is saved")
         assert not suites_folder().exists()
         await press(pilot, "s")
-        await until_seen(pilot, "1 to be asked, 0 drafts left")
+        await until_seen(pilot, "Saved: 1 to be asked, 0 drafts left")
     (question,) = load_suite(suites_folder() / "from-my-logs.toml").asked
     assert (question.accept, question.rule.name) == (("119", "119.00"), "numeric")
     assert (question.traps[0].reply, question.traps[0].why) == ("100", "the net sum")

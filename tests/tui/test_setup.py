@@ -170,7 +170,7 @@ async def test_a_models_file_with_a_fault_is_said_in_place(suite: Suite) -> None
     (paths.config_dir() / "models.toml").write_text("[models\n")
     app = app_for(suite)
     async with app.run_test(size=SIZE) as pilot:
-        await until_seen(pilot, "is not TOML")
+        await until_seen(pilot, "TOML:")  # the words before it wrap with the length of the path
 
 
 async def test_enter_without_a_model_says_what_to_do(suite: Suite) -> None:

@@ -25,6 +25,7 @@ from resit.core.records import Frozen
 
 COMMAND_S = 30.0
 """The longest that a command may take to say how much is used."""
+_END_S = 3.0
 _MAX_BYTES = 1_000_000
 _NUMBER = re.compile(rb"-?\d+(?:[.,]\d+)?")
 
@@ -111,7 +112,7 @@ async def read_by_command(name: str, entry: PoolEntry) -> Decimal | NoReading:
     except TimeoutError:
         return NoReading(f"pool {name}: {program} said nothing within {COMMAND_S:g} s")
     finally:
-        _end(process)
+        await _end(process)
     if code != 0:
         return NoReading(f"pool {name}: {program} failed ({code})")
     number = find_number(output, entry.path)
@@ -130,10 +131,14 @@ async def _at_most(stream: asyncio.StreamReader, limit: int) -> bytes:
     return bytes(kept)
 
 
-def _end(process: asyncio.subprocess.Process) -> None:
-    """End whatever a command began and left running."""
+async def _end(process: asyncio.subprocess.Process) -> None:
+    """End whatever a command began and left running, and wait until it is gone."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    # What left its group may hold the pipe open for as long as it likes.
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(_END_S):
+            await process.communicate()
 
 
 def find_number(output: bytes, path: str | None) -> Decimal | None:

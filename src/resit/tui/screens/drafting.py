@@ -320,7 +320,7 @@ class DraftingScreen(ResitScreen):
             return
         ready, left = len(saved.book.ready), len(saved.book.drafts) - len(saved.book.ready)
         moved = " under a new name, for you changed the former file" if saved.moved else ""
-        self.say(f"Saved {saved.suite_path}{moved}: {ready} to be asked, {count(left, 'draft')} left.")
+        self.say(f"Saved: {ready} to be asked, {count(left, 'draft')} left, in {saved.suite_path}{moved}.")
 
     def _save(self) -> Saved | None:
         from resit.core.logs.draft_files import save_book
